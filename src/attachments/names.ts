@@ -27,7 +27,7 @@ export function linkAlias(instance: string, hash: string): string {
 
 /** The ENI's mark; it carries how the link was before, so that it can be brought home even when every record is lost. */
 export function eniAlias(instance: string, hash: string, former: FormerLink): string {
-  return `${linkAlias(instance, hash)}:${former.name},${former.mtu},${former.txQueueLength},${former.flags}`;
+  return `${linkAlias(instance, hash)}:${former.mtu},${former.txQueueLength},${former.flags},${former.name}`;
 }
 
 export interface Mark {
@@ -38,9 +38,9 @@ export interface Mark {
 
 /** Reads a mark; undefined for an alias that no instance of the service made. */
 export function parseMark(alias: string): Mark | undefined {
-  const match = /^te:([^:]+):([0-9a-f]{20})(?::([^,/\s]{1,15}),(\d+),(\d+),(\d+))?$/.exec(alias);
+  const match = /^te:([^:]+):([0-9a-f]{20})(?::(\d+),(\d+),(\d+),([^/:\s]{1,15}))?$/.exec(alias);
   if (match === null) return undefined;
-  const [, instance = '', hash = '', name, mtu, txQueueLength, flags] = match;
+  const [, instance = '', hash = '', mtu, txQueueLength, flags, name] = match;
   const former =
     name === undefined
       ? undefined
