@@ -1,17 +1,20 @@
+import { type Ipv4, type Ipv4Cidr, firstUsable } from './addresses/cidr.js';
 import {
-  type Ipv4,
-  type Ipv4Cidr,
-  firstUsable,
-  formatCidr,
-  parseIpv4,
-  parseIpv4Cidr,
-  subnetOf,
-} from './addresses/cidr.js';
-
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
+  type Environment,
+  type ListenAddress,
+  EnvironmentReader,
+  absolutePath,
+  instanceName,
+  interfaceName,
+  isLoopback,
+  optionalPath,
+  parseBridgeSubnet,
+  parseCredentialsAddress,
+  parseEndpoint,
+  parseListen,
+  parseRate,
+  whole,
+} from './environment-reader.js';
 
 export interface TlsFiles {
   readonly cert: string;
@@ -62,86 +65,7 @@ export class SettingsError extends Error {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Reads one variable after the other and collects what is wrong with each. */
-class Reader {
-  readonly problems: string[] = [];
-  constructor(private readonly environment: Environment) {}
-
-  /** The variable's text; `fallback` when it is unset. Set but empty is a value of its own. */
-  text(name: string, fallback: string): string {
-    return this.environment[name] ?? fallback;
-  }
-
-  optional(name: string): string | null {
-    return this.environment[name] || null;
-  }
-
-  parse<T>(name: string, fallback: string, parse: (text: string) => T | undefined, wanted: string): T {
-    const text = this.text(name, fallback);
-    const value = parse(text);
-    if (value !== undefined) return value;
-    this.problems.push(`${name}: ${JSON.stringify(text)} is not ${wanted}`);
-    return parse(fallback) as T;
-  }
-
-  oneOf<T extends string>(name: string, fallback: T, values: readonly T[]): T {
-    return this.parse(name, fallback, (text) => values.find((value) => value === text), `one of ${values.join(', ')}`);
-  }
-
-  problem(name: string, sentence: string): void {
-    this.problems.push(`${name}: ${sentence}`);
-  }
-}
-
-/** `host:port`, `[v6]:port`; an empty text means no listener and gives null. */
-function parseListen(text: string): ListenAddress | null | undefined {
-  if (text === '') return null;
-  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text);
-  const host = match?.[1] ?? match?.[2];
-  const port = Number(match?.[3]);
-  return host === undefined || port < 1 || port > 65535 ? undefined : { host, port };
-}
-
-function whole(least: number, most: number): (text: string) => number | undefined {
-  return (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most ? value : undefined;
-  };
-}
-
-function parseRate(text: string): { perSecond: number; burst: number } | undefined {
-  const match = /^\s*(\d{1,6})\s*,\s*(\d{1,6})\s*$/.exec(text);
-  const perSecond = Number(match?.[1]);
-  const burst = Number(match?.[2]);
-  return perSecond > 0 && burst > 0 ? { perSecond, burst } : undefined;
-}
-
-function parseBridgeSubnet(text: string): Ipv4Cidr | undefined {
-  const cidr = parseIpv4Cidr(text);
-  if (cidr === undefined || cidr.prefix < 16 || cidr.prefix > 29) return undefined;
-  return formatCidr(subnetOf(cidr)) === text ? cidr : undefined;
-}
-
-function parseCredentialsAddress(text: string): { host: Ipv4; port: number } | undefined {
-  const listen = parseListen(text);
-  const host = listen ? parseIpv4(listen.host) : undefined;
-  return listen && host !== undefined ? { host, port: listen.port } : undefined;
-}
-
-const absolutePath = (text: string): string | undefined => (text.startsWith('/') ? text : undefined);
-const interfaceName = (text: string): string | undefined =>
-  /^[^\s/:]{1,15}$/.test(text) && text !== '.' && text !== '..' ? text : undefined;
-const instanceName = (text: string): string | undefined =>
-  /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text) ? text : undefined;
-const optionalPath = (text: string): string | null | undefined => (text === '' ? null : absolutePath(text));
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
-function readTls(reader: Reader): TlsFiles | null {
+function readTls(reader: EnvironmentReader): TlsFiles | null {
   const cert = reader.optional('TASK_ENI_API_TLS_CERT');
   const key = reader.optional('TASK_ENI_API_TLS_KEY');
   const clientCa = reader.optional('TASK_ENI_API_TLS_CLIENT_CA');
@@ -153,7 +77,7 @@ function readTls(reader: Reader): TlsFiles | null {
   return null;
 }
 
-function readApi(reader: Reader) {
+function readApi(reader: EnvironmentReader) {
   const listen = 'host:port, [address]:port or empty';
   const apiAddress = reader.parse('TASK_ENI_API_ADDRESS', '127.0.0.1:51680', parseListen, listen);
   const apiTls = readTls(reader);
@@ -172,7 +96,7 @@ function readApi(reader: Reader) {
   };
 }
 
-function readLinkLocal(reader: Reader) {
+function readLinkLocal(reader: EnvironmentReader) {
   const bridgeSubnet = reader.parse(
     'TASK_ENI_BRIDGE_SUBNET',
     '169.254.172.0/22',
@@ -206,7 +130,7 @@ function readLinkLocal(reader: Reader) {
 
 /** Parses the environment. Throws {@link SettingsError} with a line for each bad variable. */
 export function readSettings(environment: Environment): Settings {
-  const reader = new Reader(environment);
+  const reader = new EnvironmentReader(environment);
   const parseBoolean = (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined);
   const settings: Settings = {
     ...readApi(reader),
@@ -267,9 +191,4 @@ export function readSettings(environment: Environment): Settings {
   };
   if (reader.problems.length > 0) throw new SettingsError(reader.problems);
   return settings;
-}
-
-function parseEndpoint(text: string): string | undefined {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined;
-  return text.replace(/\/+$/, '');
 }
