@@ -3,7 +3,7 @@ import type { TaskId } from '../attachments/task-id.js';
 import type { ErrorCode } from '../errors.js';
 import type { Ipv4, Ipv4Cidr, Ipv6, Ipv6Cidr } from '../addresses/cidr.js';
 import type { Mac } from '../addresses/mac.js';
-import type { Step, StepOutcome } from '../steps/step.js';
+import type { Step, StepKind, StepOutcome } from '../steps/step.js';
 
 /** Raised whenever a field changes its meaning; a file of a later version is set aside, never guessed at. */
 export const recordVersion = 1;
@@ -62,6 +62,8 @@ export interface AttachmentRecord {
   readonly region: string | null;
   readonly plan: readonly Step[];
   readonly outcomes: readonly StepOutcome[];
+  /** Steps whose undo failed: their traces are still on the host, and the undo is tried again. */
+  readonly undoPending: readonly StepKind[];
   readonly warnings: readonly string[];
   readonly error: RecordedError | null;
   /** Milliseconds since the epoch. */
