@@ -36,13 +36,17 @@ export class TaskRecords {
     await written;
   }
 
+  /** Takes up a task of which nothing is on the host yet. */
+  begin(record: AttachmentRecord): void {
+    this.write(record);
+    this.tell(record);
+  }
+
   /** Keeps a change that undo could do without; it is on its way to the disk. */
   patch(hash: string, change: Partial<AttachmentRecord>): AttachmentRecord {
     const before = this.of(hash);
     const record = { ...before, ...change };
-    this.store.save(record, false).catch((error: unknown) => {
-      this.logger.warn({ taskId: record.taskId, reason: describeError(error) }, 'a record could not be written');
-    });
+    this.write(record);
     if (record.state !== before.state || record.eni !== before.eni) this.tell(record);
     return record;
   }
@@ -67,6 +71,12 @@ export class TaskRecords {
   touch(hash: string): void {
     const record = this.get(hash);
     if (record !== undefined) this.tell(record);
+  }
+
+  private write(record: AttachmentRecord): void {
+    this.store.save(record, false).catch((error: unknown) => {
+      this.logger.warn({ taskId: record.taskId, reason: describeError(error) }, 'a record could not be written');
+    });
   }
 
   private tell(record: AttachmentRecord): void {

@@ -1,0 +1,54 @@
+import { TaskEniError } from '../errors.js';
+import type { AttachmentRecord } from '../store/record.js';
+import type { Host } from './host.js';
+import { endedRecord } from './task-records.js';
+import { undo } from './undo.js';
+
+/** A DELETE: everything undone, the record gone. Its answer is the network as it was, with where the ENI is now. */
+export async function detach(host: Host, hash: string): Promise<AttachmentRecord> {
+  const started = performance.now();
+  const before = host.records.of(hash);
+  await host.records.commit({ ...before, state: 'DETACHING' });
+  const undoPending = await undo(host, hash, null);
+  const seconds = (performance.now() - started) / 1000;
+  if (undoPending.length > 0) {
+    host.metrics.detachEnded('failure', seconds);
+    host.records.patch(hash, { undoPending });
+    const detail = `${undoPending.join(', ')} could not be undone; it is tried again, and so may this call be`;
+    throw new TaskEniError('step-failed', detail, { taskId: before.taskId, step: undoPending[0] });
+  }
+  const detached: AttachmentRecord = { ...host.records.of(hash), state: 'DETACHED', endedAt: Date.now() };
+  await host.records.drop(detached);
+  host.orphans.settle(hash);
+  host.metrics.detachEnded('success', seconds);
+  host.logger.info({ taskId: before.taskId, hostInterface: detached.eni?.hostInterface }, 'detached');
+  return detached;
+}
+
+/** The task's sandbox went away by itself: all is released, and the record says LOST. */
+export async function release(host: Host, hash: string, reason: string): Promise<AttachmentRecord> {
+  const before = host.records.of(hash);
+  host.logger.warn({ taskId: before.taskId, reason }, 'the sandbox is gone; its network is released');
+  const undoPending = await undo(host, hash, null);
+  const error = { code: 'unusable-sandbox', detail: reason, step: null } as const;
+  const lost = endedRecord(host.records.of(hash), 'LOST', error, undoPending);
+  await host.records.commit(lost);
+  return lost;
+}
+
+/** An attach that a crash of the service cut short. */
+export async function undoInterrupted(host: Host, hash: string): Promise<AttachmentRecord> {
+  const undoPending = await undo(host, hash, null);
+  const detail = 'the service ended during the attach; what it had done is undone';
+  const error = { code: 'shutting-down', detail, step: null } as const;
+  const failed = endedRecord(host.records.of(hash), 'FAILED', error, undoPending);
+  await host.records.commit(failed);
+  host.logger.warn({ taskId: failed.taskId }, detail);
+  return failed;
+}
+
+/** Tries once more what could not be undone of a FAILED or LOST task. */
+export async function retryUndo(host: Host, hash: string): Promise<AttachmentRecord> {
+  const undoPending = await undo(host, hash, null);
+  return host.records.patch(hash, { undoPending });
+}

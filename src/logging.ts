@@ -1,0 +1,31 @@
+import type { LoggerService } from '@nestjs/common';
+import { type Logger, destination, pino } from 'pino';
+import pretty from 'pino-pretty';
+
+/** Paths at which a secret could stand in an object that is logged by mistake. */
+const redacted = ['secretAccessKey', 'sessionToken', 'accessKeyId', 'authorization', 'token'].flatMap((name) => [
+  name,
+  `*.${name}`,
+  `*.*.${name}`,
+]);
+
+/** JSON lines on standard output; readable ones on a terminal. Written synchronously: the last line before a crash is the one that matters. */
+export function createLogger(level: string): Logger {
+  const options = { level, redact: { paths: redacted, censor: '[redacted]' }, base: { pid: process.pid } };
+  if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: 'pid', translateTime: 'HH:MM:ss.l' }));
+  return pino(options, destination({ fd: 1, sync: true }));
+}
+
+/** Nest's own messages in the same log, its start-up chatter as debug. */
+export function nestLogger(logger: Logger): LoggerService {
+  const write = (level: 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown, ...more: unknown[]) =>
+    logger[level]({ context: more.at(-1) }, String(message));
+  return {
+    log: write('debug'),
+    debug: write('debug'),
+    verbose: write('debug'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+  };
+}
