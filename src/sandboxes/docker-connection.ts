@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { join } from 'node:path';
+import Docker from 'dockerode';
+import { describeError, TaskEniError } from '../errors.js';
+import { SettingsError } from '../settings.js';
+import { type DockerAddress, formatDockerAddress } from './docker-host.js';
+
+/** The engine answered, and said no. */
+export class DockerRefusal extends TaskEniError {
+  constructor(
+    /** HTTP status of the Docker Engine API. */
+    readonly status: number,
+    doing: string,
+    message: string,
+    cause: unknown,
+  ) {
+    super('step-failed', `Docker would not ${doing}: ${message}`, { cause });
+  }
+}
+
+export function isRefusal(error: unknown, ...statuses: readonly number[]): error is DockerRefusal {
+  return error instanceof DockerRefusal && statuses.includes(error.status);
+}
+
+/** How long a call may take, in milliseconds. */
+const usual = 10_000;
+
+/** The engine's API. Every call has an end: an engine that does not answer is `docker-unavailable`. */
+export class DockerConnection {
+  private readonly docker: Docker;
+  readonly name: string;
+
+  constructor(address: DockerAddress) {
+    this.docker = new Docker(dockerOptions(address));
+    this.name = formatDockerAddress(address);
+  }
+
+  /**
+   * Runs one request. `doing` is what a reader of the log would say it does, e.g. `start the container web`.
+   * Throws {@link DockerRefusal} for an answer that is an error, `docker-unavailable` when none comes.
+   */
+  async call<T>(
+    doing: string,
+    request: (docker: Docker, signal: AbortSignal) => Promise<T>,
+    milliseconds = usual,
+  ): Promise<T> {
+    const controller = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    // A race, for aborting is not enough: a response cut off in its body never settles in docker-modem.
+    const deadline = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        reject(this.unavailable(`did not ${doing} within ${milliseconds / 1000} s`));
+        controller.abort();
+      }, milliseconds);
+    });
+    try {
+      return await Promise.race([request(this.docker, controller.signal), deadline]);
+    } catch (error) {
+      throw this.translate(error, doing);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  unavailable(what: string, cause?: unknown): TaskEniError {
+    return new TaskEniError('docker-unavailable', `the Docker engine at ${this.name} ${what}`, { cause });
+  }
+
+  /** What went wrong with a request, or with a stream that one opened, as the service's own error. */
+  translate(error: unknown, doing: string): TaskEniError {
+    if (error instanceof TaskEniError) return error;
+    const answer = error as { statusCode?: unknown; json?: { message?: unknown } | null };
+    if (typeof answer.statusCode === 'number') {
+      const said = answer.json?.message;
+      return new DockerRefusal(answer.statusCode, doing, typeof said === 'string' ? said : describeError(error), error);
+    }
+    return this.unavailable(`did not ${doing}: ${describeError(error)}`, error);
+  }
+}
+
+/** Everything is said outright, for docker-modem fills each gap from the process's environment. */
+function dockerOptions(address: DockerAddress): Docker.DockerOptions & { agent: HttpAgent } {
+  // A connection for each call: one kept alive may be dead when it is used next, and fails a call that would have worked.
+  const fresh = { keepAlive: false };
+  const none = { ca: undefined, cert: undefined, key: undefined, timeout: undefined };
+  if (address.kind === 'unix')
+    return { ...none, socketPath: address.path, host: undefined, protocol: 'http', agent: new HttpAgent(fresh) };
+  const { host, port, certificates } = address;
+  if (certificates === null) return { ...none, host, port, protocol: 'http', agent: new HttpAgent(fresh) };
+  const file = (name: string) => readCertificate(join(certificates, name));
+  const keys = { ca: file('ca.pem'), cert: file('cert.pem'), key: file('key.pem') };
+  return { ...none, ...keys, host, port, protocol: 'https', agent: new HttpsAgent(fresh) };
+}
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new SettingsError([`DOCKER_CERT_PATH: ${describeError(error)}`]);
+  }
+}
