@@ -1,0 +1,221 @@
+import { closeSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Ipv4 } from '../addresses/cidr.js';
+import { TaskEniError, describeError } from '../errors.js';
+import { listenIn } from '../kernel/listening-socket.js';
+import type { Namespace } from '../kernel/namespaces.js';
+import { openAuditFile } from './audit-file.js';
+import { restartDelay } from './restart-delay.js';
+import { ServerProcess } from './server-process.js';
+import { spawnServer } from './spawn-server.js';
+import type { Configuration, Entry, Message, Rate } from './server/messages.js';
+import type { Report } from './server/report.js';
+
+export interface CredentialsServerParts {
+  /** The bridge's namespace; throws while there is none. */
+  readonly namespace: () => Namespace;
+  readonly address: { readonly host: Ipv4; readonly port: number };
+  readonly rate: Rate;
+  /** Path of the audit log; null for none. */
+  readonly auditLog: string | null;
+  readonly logger: Logger;
+  readonly onReport: (report: Report) => void;
+  /** The compiled server/main.js, for whoever does not run from the compiled tree. */
+  readonly entry?: string | undefined;
+}
+
+/** Milliseconds. */
+const servingPatience = 15_000;
+const probePatience = 2_000;
+const stopPatience = 2_000;
+const namespaceCheckEvery = 2_000;
+
+/**
+ * Keeps a credentials server running in the bridge's namespace and knowing all that it should know.
+ *
+ * - The listening socket is held here for as long as the namespace lives, so that connections wait, and are not refused,
+ *   while a process that died is replaced; and so that one with a freshly opened audit log can take over from another.
+ * - A process is told all entries before it accepts its first connection.
+ * - `forget` resolves only once no process, the one that hands over included, can answer with the entry.
+ */
+export class CredentialsServer {
+  private readonly entries = new Map<string, Entry>();
+  private readonly processes = new Set<ServerProcess>();
+  private readonly draining = new WeakSet<ServerProcess>();
+  private listener: { readonly descriptor: number; readonly cookie: bigint } | undefined;
+  private launching: Promise<ServerProcess | undefined> = Promise.resolve(undefined);
+  private failures = 0;
+  private stopping = false;
+  private watch: NodeJS.Timeout | undefined;
+  /** Why nothing is served at the moment. */
+  problem = 'it was not started';
+
+  constructor(private readonly parts: CredentialsServerParts) {}
+
+  /**
+   * Resolves once it serves, or once a first attempt failed: it goes on trying. Throws when the audit log cannot be
+   * opened.
+   */
+  async start(): Promise<void> {
+    if (this.parts.auditLog !== null) closeSync(openAuditFile(this.parts.auditLog));
+    this.watch = setInterval(() => this.checkNamespace(), namespaceCheckEvery);
+    await (
+      await this.launch()
+    )?.ready;
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    clearInterval(this.watch);
+    await this.launching;
+    for (const process of this.processes) process.close();
+    const ends = Promise.all([...this.processes].map(({ ended }) => ended));
+    await Promise.race([ends, delay(stopPatience, undefined, { ref: false })]);
+    for (const process of this.processes) process.kill('it does not stop');
+    await ends;
+    this.closeListener();
+  }
+
+  /** Resolves once the server answers for the entry. Throws `step-failed` when none comes up in time. */
+  async put(entry: Entry): Promise<void> {
+    this.entries.set(entry.id, entry);
+    await this.tell({ do: 'put', entry });
+    await this.serving();
+  }
+
+  /** Resolves once nobody can be answered with the entry any more. */
+  async forget(id: string): Promise<void> {
+    this.entries.delete(id);
+    await this.tell({ do: 'forget', id });
+  }
+
+  /** Whether a fetch over the address that containers use is answered right now. */
+  async ready(): Promise<boolean> {
+    const process = this.servingProcess();
+    return process !== undefined && (await process.probe(probePatience));
+  }
+
+  /**
+   * Opens the audit log anew, after it was renamed. Its descriptor can be handed over only at birth, so another process
+   * takes over the listening socket, and the one before ends with its last connection: no request is refused or unlogged.
+   */
+  async reopenAudit(): Promise<void> {
+    if (this.parts.auditLog === null || this.stopping) return;
+    const former = [...this.processes];
+    const next = await this.launch();
+    if (next === undefined || !(await next.ready)) {
+      this.parts.logger.error('the audit log was not opened anew: the credentials server did not start');
+      return;
+    }
+    for (const process of former) {
+      this.draining.add(process);
+      void process.send({ do: 'drain' });
+    }
+  }
+
+  private async tell(message: Message): Promise<void> {
+    await Promise.all([...this.processes].map((process) => process.send(message)));
+  }
+
+  private servingProcess(): ServerProcess | undefined {
+    return [...this.processes].findLast((process) => process.listening && !this.draining.has(process));
+  }
+
+  private async serving(): Promise<void> {
+    const deadline = performance.now() + servingPatience;
+    while (this.servingProcess() === undefined) {
+      if (this.stopping || performance.now() > deadline)
+        throw new TaskEniError('step-failed', `the credentials server does not serve: ${this.problem}`);
+      await delay(10);
+    }
+  }
+
+  /** Undefined when it failed; another attempt is under way then. One at a time. */
+  private launch(): Promise<ServerProcess | undefined> {
+    this.launching = this.launching.then(() => this.attempt());
+    return this.launching;
+  }
+
+  private async attempt(): Promise<ServerProcess | undefined> {
+    try {
+      const { namespace, auditLog, entry, onReport } = this.parts;
+      const listener = this.openListener();
+      const child = await spawnServer({ namespace: namespace(), listener, auditLog, entry });
+      const process = new ServerProcess(child, onReport);
+      this.fill(process);
+      void process.ended.then((how) => this.ended(process, how));
+      return process;
+    } catch (error) {
+      this.fail(describeError(error));
+      return undefined;
+    }
+  }
+
+  private fill(process: ServerProcess): void {
+    const { address, rate, auditLog } = this.parts;
+    const configuration: Configuration = { ...address, rate, audit: auditLog !== null };
+    this.processes.add(process);
+    void process.send({ do: 'configure', configuration });
+    for (const entry of this.entries.values()) void process.send({ do: 'put', entry });
+    void process.send({ do: 'listen' });
+    void process.ready.then((listening) => listening && this.succeed(process));
+  }
+
+  private succeed(process: ServerProcess): void {
+    this.problem = '';
+    this.parts.logger.info({ pid: process.pid, entries: this.entries.size }, 'the credentials server serves');
+    // Ten seconds of life make a later end a new one, not the next of a row.
+    const steady = setTimeout(() => (this.failures = 0), 10_000);
+    void process.ended.then(() => clearTimeout(steady));
+  }
+
+  private ended(process: ServerProcess, how: string): void {
+    this.processes.delete(process);
+    if (this.draining.has(process)) return;
+    const output = process.lastWords.trim();
+    this.fail(output === '' ? `it ended: ${how}` : `it ended: ${how}: ${output}`);
+  }
+
+  private fail(problem: string): void {
+    if (this.stopping) return;
+    const milliseconds = restartDelay(this.failures);
+    this.failures += 1;
+    this.parts.logger.warn({ problem, milliseconds }, 'a credentials server does not serve');
+    if (this.hasSuccessor()) return;
+    this.problem = problem;
+    setTimeout(() => void (this.stopping || this.hasSuccessor() || this.launch()), milliseconds);
+  }
+
+  /** Whether a process lives, or is being started, that is to go on serving. */
+  private hasSuccessor(): boolean {
+    return [...this.processes].some((process) => process.alive && !this.draining.has(process));
+  }
+
+  private openListener(): number {
+    const { namespace, address } = this.parts;
+    this.listener ??= {
+      descriptor: listenIn(namespace(), address.host, address.port),
+      cookie: namespace().cookie,
+    };
+    return this.listener.descriptor;
+  }
+
+  private closeListener(): void {
+    if (this.listener !== undefined) closeSync(this.listener.descriptor);
+    this.listener = undefined;
+  }
+
+  /** A namespace that was made anew knows nothing of a socket of the one before. */
+  private checkNamespace(): void {
+    if (this.listener === undefined) return;
+    try {
+      if (this.parts.namespace().cookie === this.listener.cookie) return;
+    } catch (error) {
+      this.parts.logger.debug({ error: describeError(error) }, 'the bridge namespace is not there');
+      return;
+    }
+    this.closeListener();
+    for (const process of this.processes) process.kill('the bridge has another namespace');
+  }
+}

@@ -1,0 +1,68 @@
+import { mkdir, open, readFile, readdir, rename, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { formatStored, parseStored } from './pushed.js';
+import type { ServedCredentials } from './server/messages.js';
+
+/** linux/magic.h */
+const TMPFS_MAGIC = 0x01021994;
+
+const absent = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/**
+ * Keeps pushed credentials over a restart of the service, and only in memory: a file a task in the runtime folder when
+ * that is on tmpfs, and nowhere otherwise. They are gone with a reboot, as the tasks are.
+ */
+export class PushedStore {
+  private readonly folder: string;
+
+  constructor(runDir: string) {
+    this.folder = join(runDir, 'credentials');
+  }
+
+  /** False when the folder is on a disk: then nothing was kept. */
+  async keep(hash: string, credentials: ServedCredentials): Promise<boolean> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    if (!(await this.inMemory())) return false;
+    const path = this.path(hash);
+    const file = await open(`${path}.new`, 'w', 0o600);
+    try {
+      await file.chmod(0o600);
+      await file.writeFile(formatStored(credentials));
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.new`, path);
+    return true;
+  }
+
+  async load(hash: string): Promise<ServedCredentials | undefined> {
+    try {
+      return parseStored(await readFile(this.path(hash), 'utf8'));
+    } catch (error) {
+      if (absent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async discard(hash: string): Promise<void> {
+    await rm(this.path(hash), { force: true });
+  }
+
+  /** Removes what belongs to none of `hashes`: to tasks that ended while nobody watched. */
+  async discardOthers(hashes: ReadonlySet<string>): Promise<void> {
+    const names = await readdir(this.folder).catch((error: unknown) => {
+      if (absent(error)) return [];
+      throw error;
+    });
+    const others = names.filter((name) => !hashes.has(name.replace(/\.json$/, '')));
+    await Promise.all(others.map((name) => rm(join(this.folder, name), { force: true })));
+  }
+
+  private async inMemory(): Promise<boolean> {
+    return (await statfs(this.folder)).type === TMPFS_MAGIC;
+  }
+
+  private path(hash: string): string {
+    return join(this.folder, `${hash}.json`);
+  }
+}
