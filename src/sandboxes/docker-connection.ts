@@ -64,6 +64,15 @@ export class DockerConnection {
     }
   }
 
+  async ping(): Promise<void> {
+    const request = (docker: Docker, abortSignal: AbortSignal) => {
+      // The types lack the options that dockerode takes.
+      const ping: (options: object) => Promise<unknown> = docker.ping.bind(docker);
+      return ping({ abortSignal });
+    };
+    await this.call('answer a ping', request, 3_000);
+  }
+
   unavailable(what: string, cause?: unknown): TaskEniError {
     return new TaskEniError('docker-unavailable', `the Docker engine at ${this.name} ${what}`, { cause });
   }

@@ -140,7 +140,11 @@ export class DockerEvents {
   }
 }
 
-function events(docker: Docker, signal: AbortSignal, period: { since?: number; until?: number } = {}): Promise<Readable> {
+function events(
+  docker: Docker,
+  signal: AbortSignal,
+  period: { since?: number; until?: number } = {},
+): Promise<Readable> {
   const filters = { type: ['container' as const], event: [...actions] };
   // dockerode hands out node:http's own IncomingMessage.
   return docker.getEvents({ ...period, filters, abortSignal: signal }) as Promise<Readable>;

@@ -33,7 +33,10 @@ export function parseDockerHost(text: string | null, environment: Environment): 
     case 'https':
       return parseTcp(text, rest, scheme === 'https', environment);
     case 'ssh':
-      return refuse(text, 'an engine on another host cannot hold the namespaces of this one, so ssh:// is of no use here');
+      return refuse(
+        text,
+        'an engine on another host cannot hold the namespaces of this one, so ssh:// is of no use here',
+      );
     default:
       return refuse(text, 'neither unix:// nor tcp://');
   }

@@ -20,9 +20,8 @@ const mebibyte = 1024 * 1024;
 
 /** The body of POST /containers/create (Docker Engine API) for a container that does nothing but hold a namespace open. Pure. */
 export function pauseContainerOptions(request: PauseRequest, instance: string): ContainerCreateOptions {
-  const { name, taskId, image, dns, hosts } = request;
+  const { taskId, image, dns, hosts } = request;
   return {
-    name,
     Image: image,
     Labels: { [instanceLabel]: instance, [taskLabel]: taskId },
     ...(dns?.hostname ? { Hostname: dns.hostname } : {}),

@@ -39,7 +39,8 @@ export class PullProgress {
   summary(): string {
     const layers = [...this.layers.values()];
     const done = layers.filter((layer) => layer.done).length;
-    const sum = (pick: (layer: Layer) => number) => (layers.reduce((all, layer) => all + pick(layer), 0) / 1e6).toFixed(1);
+    const sum = (pick: (layer: Layer) => number) =>
+      (layers.reduce((all, layer) => all + pick(layer), 0) / 1e6).toFixed(1);
     return `${done} of ${layers.length} layers, ${sum(({ current }) => current)} of ${sum(({ total }) => total)} MB`;
   }
 }
