@@ -45,3 +45,11 @@ export class KernelError extends Error {
 export function isErrno(error: unknown, ...names: readonly string[]): error is KernelError {
   return error instanceof KernelError && names.includes(error.errno);
 }
+
+/** A `catch` handler for what is as good as done: swallows these errnos and throws everything else on. */
+export function ignoring(...names: readonly string[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!isErrno(error, ...names)) throw error;
+    return undefined;
+  };
+}

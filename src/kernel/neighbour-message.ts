@@ -1,7 +1,7 @@
 /** Neighbour and bridge forwarding entries as rtnetlink messages (rtnetlink(7), linux/neighbour.h). Pure bytes. */
-import { type Ipv4, type Ipv6, addressToBytes } from '../addresses/cidr.js';
+import { type Ipv4, addressToBytes } from '../addresses/cidr.js';
 import { type Mac, macFromBytes, macToBytes } from '../addresses/mac.js';
-import { families, familyOf } from './address-message.js';
+import { families } from './address-message.js';
 import { Attributes, attribute } from './attributes.js';
 
 const NDA = { DST: 1, LLADDR: 2, MASTER: 9 } as const;
@@ -13,7 +13,7 @@ const headerLength = 12;
 
 export interface Neighbour {
   readonly index: number;
-  readonly address: Ipv4 | Ipv6;
+  readonly address: Ipv4;
   readonly mac: Mac | undefined;
   readonly permanent: boolean;
 }
@@ -36,9 +36,9 @@ function header(family: number, index: number, state: number, flags: number): Bu
 }
 
 /** A permanent entry; without a MAC, what names it for deletion. */
-export function neighbourMessage(index: number, address: Ipv4 | Ipv6, mac?: Mac): Buffer {
+export function neighbourMessage(index: number, address: Ipv4, mac?: Mac): Buffer {
   const parts = [
-    header(familyOf(address), index, neighbourStates.permanent, 0),
+    header(families.ipv4, index, neighbourStates.permanent, 0),
     attribute(NDA.DST, addressToBytes(address)),
   ];
   if (mac !== undefined) parts.push(attribute(NDA.LLADDR, macToBytes(mac)));
@@ -60,11 +60,11 @@ export function neighbourQuery(family: number): Buffer {
 export function parseNeighbour(message: Buffer): Neighbour | undefined {
   const attributes = new Attributes(message, headerLength);
   const address = attributes.address(NDA.DST);
-  if (address === undefined) return undefined;
+  if (address === undefined || message.readUInt8(0) !== families.ipv4) return undefined;
   const mac = attributes.bytes(NDA.LLADDR);
   return {
     index: message.readInt32LE(4),
-    address,
+    address: address as Ipv4,
     mac: mac && macFromBytes(mac),
     permanent: (message.readUInt16LE(8) & neighbourStates.permanent) !== 0,
   };

@@ -168,14 +168,18 @@ export class NetlinkSession {
     await this.transport.request({ type: RTM.DELRULE, body: rule.message, operation: `delete rule ${rule.priority}` });
   }
 
+  /** The link's IPv4 neighbours. */
   async neighbours(index: number): Promise<Neighbour[]> {
     const body = neighbourQuery(families.ipv4);
     const messages = await this.transport.dump({ type: RTM.GETNEIGH, body, operation: 'list neighbours' });
-    return messages.map(parseNeighbour).filter((entry) => entry?.index === index) as Neighbour[];
+    return messages
+      .map(parseNeighbour)
+      .filter(isDefined)
+      .filter((entry) => entry.index === index);
   }
 
   /** A permanent entry, in the place of any other. */
-  async setNeighbour(index: number, address: Ipv4 | Ipv6, mac: Mac): Promise<void> {
+  async setNeighbour(index: number, address: Ipv4, mac: Mac): Promise<void> {
     const body = neighbourMessage(index, address, mac);
     await this.transport.request({
       type: RTM.NEWNEIGH,
@@ -185,7 +189,7 @@ export class NetlinkSession {
     });
   }
 
-  async deleteNeighbour(index: number, address: Ipv4 | Ipv6): Promise<void> {
+  async deleteNeighbour(index: number, address: Ipv4): Promise<void> {
     const body = neighbourMessage(index, address);
     await this.transport.request({ type: RTM.DELNEIGH, body, operation: `delete neighbour ${address}` });
   }

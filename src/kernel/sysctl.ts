@@ -1,6 +1,6 @@
 /** Settings under /proc/sys/net. The folder shows the namespace of the thread that opens it, so each access is a visit. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { KernelError } from './errno.js';
+import { KernelError, isErrno } from './errno.js';
 import type { Namespace } from './namespaces.js';
 
 /** A key in the slash form of sysctl(8), e.g. `net/ipv6/conf/eth0/accept_ra`: a link's name may have dots. */
@@ -40,4 +40,15 @@ export function writeSysctls(
       }
     }
   });
+}
+
+/** The same for keys that a kernel without IPv6 lacks: false when it does. */
+export function writeIpv6Sysctls(namespace: Namespace, settings: Parameters<typeof writeSysctls>[1]): boolean {
+  try {
+    writeSysctls(namespace, settings);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
 }
