@@ -1,30 +1,19 @@
-interface Waiting {
-  readonly start: () => void;
-  readonly urgent: boolean;
-}
-
-/** Lets a few fetches run at a time; those that somebody waits for go before those that were due anyway. */
+/** Lets a few fetches run at a time, in the order in which they came. For those that nobody waits for. */
 export class FetchQueue {
   private running = 0;
-  private waiting: Waiting[] = [];
+  private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly most: number) {}
 
-  async run<T>(urgent: boolean, fetch: () => Promise<T>): Promise<T> {
-    if (this.running >= this.most) await new Promise<void>((start) => this.enqueue({ start, urgent }));
+  async run<T>(fetch: () => Promise<T>): Promise<T> {
+    if (this.running >= this.most) await new Promise<void>((start) => this.waiting.push(start));
     else this.running += 1;
     try {
       return await fetch();
     } finally {
       const next = this.waiting.shift();
       if (next === undefined) this.running -= 1;
-      else next.start();
+      else next();
     }
-  }
-
-  private enqueue(entry: Waiting): void {
-    const firstOther = entry.urgent ? this.waiting.findIndex(({ urgent }) => !urgent) : -1;
-    if (firstOther === -1) this.waiting.push(entry);
-    else this.waiting.splice(firstOther, 0, entry);
   }
 }

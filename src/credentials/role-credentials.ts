@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AssumeRoleRequest } from '../attachments/request.js';
 import { TaskEniError, describeError } from '../errors.js';
@@ -13,6 +12,7 @@ export interface RoleCredentialsParts {
   readonly taskId: string;
   readonly role: AssumeRoleRequest;
   readonly source: Pick<StsSource, 'assume'>;
+  /** Shared by all tasks; a fetch that somebody waits for does not queue. */
   readonly queue: FetchQueue;
   readonly logger: Logger;
   readonly onOutcome: (outcome: RefreshOutcome) => void;
@@ -39,7 +39,7 @@ export class RoleCredentials {
 
   /** Fetches for a caller who waits, and keeps them fresh from then on. Throws what {@link StsSource.assume} throws. */
   async begin(): Promise<ServedCredentials> {
-    const first = await this.fetch(true);
+    const first = await this.fetch();
     void this.keepFresh(waitAfter(first));
     return first;
   }
@@ -53,11 +53,11 @@ export class RoleCredentials {
     this.stopped.abort();
   }
 
-  private async fetch(urgent: boolean): Promise<ServedCredentials> {
-    const { source, queue, taskId, role, onOutcome } = this.parts;
+  private async fetch(): Promise<ServedCredentials> {
+    const { source, taskId, role, onOutcome } = this.parts;
     const { signal } = this;
     try {
-      const fresh = await queue.run(urgent, () => source.assume({ taskId, role, signal }));
+      const fresh = await source.assume({ taskId, role, signal });
       signal.throwIfAborted();
       onOutcome('success');
       return fresh;
@@ -75,7 +75,7 @@ export class RoleCredentials {
       await sleepUntil(Date.now() + wait, signal);
       try {
         signal.throwIfAborted();
-        const fresh = await this.fetch(false);
+        const fresh = await this.parts.queue.run(() => this.fetch());
         this.parts.publish(fresh);
         failures = 0;
         wait = waitAfter(fresh);
@@ -105,10 +105,18 @@ function kindOf(error: unknown): 'refused' | 'timeout' {
 
 /** Resolves early when aborted. */
 async function sleepUntil(time: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && Date.now() < time) {
-    const slice = Math.min(longestSleep, time - Date.now());
-    await delay(slice, undefined, { signal, ref: false }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
-  }
+  while (!signal.aborted && Date.now() < time) await sleep(Math.min(longestSleep, time - Date.now()), signal);
+}
+
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, milliseconds);
+    timer.unref();
+    signal.addEventListener('abort', wake);
+  });
 }

@@ -52,7 +52,7 @@ export class ServerProcess {
     });
     this.watch = setInterval(() => this.check(), 1000);
     this.messages = child.stdio[descriptors.messages] as Writable;
-    this.messages.on('error', (error) => this.kill(`its pipe failed: ${error.message}`));
+    this.messages.on('error', () => this.kill());
     this.readReports(child.stdio[descriptors.reports] as Readable);
     this.keepOutput(child.stdout, child.stderr);
   }
@@ -84,7 +84,8 @@ export class ServerProcess {
     this.messages.end();
   }
 
-  kill(reason: string): void {
+  /** Without a reason when it is on its way out by itself: a pipe of a process that dies may fail before its end is told. */
+  kill(reason?: string): void {
     this.reason ??= reason;
     this.alive = false;
     this.child.kill('SIGKILL');
@@ -101,7 +102,7 @@ export class ServerProcess {
 
   private readReports(reports: Readable): void {
     reports.setEncoding('utf8');
-    reports.on('error', (error) => this.kill(`its reports failed: ${error.message}`));
+    reports.on('error', () => this.kill());
     reports.on('data', (chunk: string) => {
       this.bytes += chunk.length;
       if (!this.alive) return;

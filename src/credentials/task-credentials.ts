@@ -41,7 +41,7 @@ interface Task {
   role: RoleCredentials | undefined;
 }
 
-/** Requests that STS has from this host at a time. */
+/** Requests that STS has from this host at a time for tasks that run already. */
 const mostFetches = 8;
 
 /**
