@@ -30,6 +30,8 @@ export interface CapacityParts {
   readonly now?: () => number;
 }
 
+/** Milliseconds that somebody who looks is kept waiting for instance metadata. */
+const patience = 1500;
 /** Milliseconds for which a count is good; a scrape and a page ask more often than links come and go. */
 const freshFor = 2000;
 
@@ -63,13 +65,16 @@ export class Capacity {
 
   private async count(): Promise<number | null> {
     const { metadata } = this.parts;
+    const signal = AbortSignal.timeout(patience);
     const [listed, links] = await Promise.all([
-      this.orNull('instance metadata', async () => parseMacListing(await metadata.get('network/interfaces/macs/'))),
+      this.orNull('instance metadata', async () =>
+        parseMacListing(await metadata.get('network/interfaces/macs/', signal)),
+      ),
       this.orNull('the kernel', () => this.parts.links()),
     ]);
     const views: EniViews = { listed, links, tasks: this.parts.tasks() };
     const doubtful = doubtfulMacs(views);
-    const exist = await Promise.all(doubtful.map((mac) => this.exists(mac)));
+    const exist = await Promise.all(doubtful.map((mac) => this.exists(mac, signal)));
     return countAttached(
       views,
       doubtful.filter((_, index) => exist[index] === false),
@@ -77,9 +82,9 @@ export class Capacity {
   }
 
   /** A MAC that is listed and answers for nothing is that of an ENI which is gone. Not knowing is no proof of that. */
-  private async exists(mac: Mac): Promise<boolean> {
+  private async exists(mac: Mac, signal: AbortSignal): Promise<boolean> {
     const id = await this.orNull('instance metadata', async () => {
-      return (await this.parts.metadata.get(`network/interfaces/macs/${mac}/interface-id`)) ?? '';
+      return (await this.parts.metadata.get(`network/interfaces/macs/${mac}/interface-id`, signal)) ?? '';
     });
     return id !== '';
   }

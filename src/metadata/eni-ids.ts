@@ -1,5 +1,5 @@
 import type { Mac } from '../addresses/mac.js';
-import { parseMacListing } from './eni.js';
+import { parseEniId, parseMacListing } from './eni.js';
 import type { InstanceMetadata } from './instance-metadata.js';
 import { type Wait, lookUntil, metadataTimeout } from './look-until.js';
 import { unlessAborted } from './unless-aborted.js';
@@ -53,7 +53,7 @@ export class EniIds {
     await Promise.all(
       unseen.map(async (mac) => {
         // The MAC of an ENI detached a moment ago is still listed and answers 404: no reason to fail.
-        const id = await this.metadata.get(`network/interfaces/macs/${mac}/interface-id`);
+        const id = parseEniId(await this.metadata.get(`network/interfaces/macs/${mac}/interface-id`));
         if (id !== undefined) this.ids.set(mac, id);
       }),
     );

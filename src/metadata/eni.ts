@@ -40,6 +40,11 @@ function lines(value: string | undefined): string[] {
   return (value ?? '').split(/\s+/).filter((line) => line !== '');
 }
 
+/** Anything else under interface-id is no id: a page of a portal or a proxy, say. */
+export function parseEniId(text: string | undefined): string | undefined {
+  return /^eni-[0-9A-Za-z-]+$/.test(text ?? '') ? text : undefined;
+}
+
 /** Reads network/interfaces/macs/, a line each with a slash at its end. */
 export function parseMacListing(listing: string | undefined): Mac[] {
   return lines(listing).flatMap((line) => parseMac(line.replace(/\/$/, '')) ?? []);
@@ -87,18 +92,21 @@ export type Judgement =
 /**
  * Whether the ENI is known well enough to be attached. One family is enough when there is no sign of the other in
  * metadata; when there is, that is waited for until `settled`, and then done without, with a warning.
- * `listed`: metadata has answered at least one key of the ENI, so that an absent key means something.
+ * `certain`: every key was asked for and answered, and metadata knows the ENI, so that an absent key means something.
  */
-export function judge({ ipv4, ipv6 }: Families, { listed, settled }: { listed: boolean; settled: boolean }): Judgement {
+export function judge(
+  { ipv4, ipv6 }: Families,
+  { certain, settled }: { certain: boolean; settled: boolean },
+): Judgement {
   const missing = missingOf({ ipv4, ipv6 });
   if (ipv4.state !== 'complete' && ipv6.state !== 'complete') return { kind: 'wait', missing };
-  const lagging = !listed || ipv4.state === 'partial' || ipv6.state === 'partial';
+  const lagging = !certain || ipv4.state === 'partial' || ipv6.state === 'partial';
   if (lagging && !settled) return { kind: 'wait', missing };
   return {
     kind: 'complete',
     ipv4: ipv4.state === 'complete' ? ipv4.cidr : null,
     ipv6: ipv6.state === 'complete' ? ipv6.cidr : null,
-    warnings: [...unusedWarnings(ipv4), ...unusedWarnings(ipv6), ...laggingWarnings({ ipv4, ipv6 }, listed)],
+    warnings: [...unusedWarnings(ipv4), ...unusedWarnings(ipv6), ...laggingWarnings({ ipv4, ipv6 }, certain)],
   };
 }
 
@@ -112,11 +120,11 @@ function unusedWarnings(family: Family<unknown>): string[] {
   return [`the ENI's further addresses are not configured: ${family.unused.join(', ')}`];
 }
 
-function laggingWarnings({ ipv4, ipv6 }: Families, listed: boolean): string[] {
-  if (!listed) return ['instance metadata does not know the ENI: only the addresses of the request are used'];
+function laggingWarnings({ ipv4, ipv6 }: Families, certain: boolean): string[] {
   const without = (family: string, missing: readonly EniKey[]) =>
     `the ENI has no ${family} address: its subnet is in instance metadata, but ${missing.join(', ')} did not follow in time`;
   return [
+    ...(certain ? [] : ['instance metadata did not tell whether the ENI has further addresses']),
     ...(ipv4.state === 'partial' ? [without('IPv4', ipv4.missing)] : []),
     ...(ipv6.state === 'partial' ? [without('IPv6', ipv6.missing)] : []),
   ];

@@ -3,6 +3,7 @@ import { type Mac, parseMac } from '../addresses/mac.js';
 import { describeError } from '../errors.js';
 import { type Clock, monotonicClock } from './clock.js';
 import type { InstanceMetadata } from './instance-metadata.js';
+import { unlessAborted } from './unless-aborted.js';
 
 /** What instance metadata says of the host; null is what it has not said yet. */
 export interface Identity {
@@ -53,14 +54,15 @@ export class HostIdentity {
     return this.identity;
   }
 
-  /** Asks once for what is not known yet; takes no longer than a request to instance metadata may. */
-  async read(): Promise<Identity> {
-    if (!this.complete) {
-      this.reading ??= this.readUnknown().finally(() => {
-        this.reading = undefined;
-      });
-      await this.reading;
-    }
+  /** Asks once for what is not known yet, and waits for the answers until the signal is aborted. */
+  async read(signal?: AbortSignal): Promise<Identity> {
+    if (this.complete) return this.identity;
+    this.reading ??= this.readUnknown().finally(() => {
+      this.reading = undefined;
+    });
+    await unlessAborted(this.reading, signal).catch((error: unknown) => {
+      this.logger.debug({ reason: describeError(error) }, 'the host identity is not waited for any longer');
+    });
     return this.identity;
   }
 
@@ -104,14 +106,19 @@ export class HostIdentity {
 }
 
 function withAnswers(before: Identity, answers: Partial<Record<keyof Identity, string | undefined>>): Identity {
-  const availabilityZone = before.availabilityZone ?? answers.availabilityZone ?? null;
+  const availabilityZone = before.availabilityZone ?? word(answers.availabilityZone);
   return {
-    instanceId: before.instanceId ?? answers.instanceId ?? null,
-    instanceType: before.instanceType ?? answers.instanceType ?? null,
+    instanceId: before.instanceId ?? word(answers.instanceId),
+    instanceType: before.instanceType ?? word(answers.instanceType),
     availabilityZone,
-    region: before.region ?? answers.region ?? regionOfZone(availabilityZone),
+    region: before.region ?? word(answers.region) ?? regionOfZone(availabilityZone),
     primaryMac: before.primaryMac ?? parseMac(answers.primaryMac ?? '') ?? null,
   };
+}
+
+/** The value, when it can be one: not a page of a portal or a proxy. */
+function word(value: string | undefined): string | null {
+  return /^[\w.-]+$/.test(value ?? '') ? (value ?? null) : null;
 }
 
 /** `us-west-2` of `us-west-2a` and of a local zone such as `us-west-2-lax-1a`. */

@@ -30,7 +30,7 @@ export class MetadataError extends Error {
 export interface InstanceMetadataOptions {
   /** Base URL without a trailing slash, e.g. `http://169.254.169.254`. */
   readonly endpoint: string;
-  /** For one request; instance metadata is served by the hypervisor and answers within milliseconds, or not at all. */
+  /** For one request. Instance metadata mostly answers within milliseconds, but throttles; who is in a hurry gives a signal. */
   readonly timeoutMilliseconds?: number;
   readonly clock?: Clock;
 }
@@ -48,7 +48,7 @@ export class InstanceMetadata {
   private token: { readonly value: string; readonly renewAt: number } | undefined;
   private asking: Promise<string> | undefined;
 
-  constructor({ endpoint, timeoutMilliseconds = 1000, clock = monotonicClock }: InstanceMetadataOptions) {
+  constructor({ endpoint, timeoutMilliseconds = 5000, clock = monotonicClock }: InstanceMetadataOptions) {
     this.endpoint = endpoint;
     this.timeoutMilliseconds = timeoutMilliseconds;
     this.clock = clock;
@@ -83,7 +83,9 @@ export class InstanceMetadata {
     const { status, headers, body } = await this.send('PUT', 'api/token', {
       [`${tokenHeader}-ttl-seconds`]: String(tokenLifeSeconds),
     });
-    if (status !== 200 || body === '') throw new MetadataError(`instance metadata gives no token: ${status}`, status);
+    // A token goes into a header as it is; what cannot is none, whatever the status.
+    if (status !== 200 || !/^[\x21-\x7e]{1,1024}$/.test(body))
+      throw new MetadataError(`instance metadata gives no token: ${status}`, status);
     const granted = Number(headers[`${tokenHeader}-ttl-seconds`] ?? tokenLifeSeconds);
     const life = Number.isFinite(granted) ? granted : tokenLifeSeconds;
     // Renewed with a tenth of its life left.

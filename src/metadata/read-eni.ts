@@ -4,7 +4,7 @@ import type { EniRequest } from '../attachments/request.js';
 import { TaskEniError } from '../errors.js';
 import { monotonicClock } from './clock.js';
 import type { EniIds } from './eni-ids.js';
-import { type EniKey, type EniKeys, type Families, eniKeys, judge, readIpv4, readIpv6 } from './eni.js';
+import { type EniKey, type EniKeys, type Families, eniKeys, judge, parseEniId, readIpv4, readIpv6 } from './eni.js';
 import type { InstanceMetadata } from './instance-metadata.js';
 import { type Wait, lookUntil, metadataTimeout } from './look-until.js';
 
@@ -32,6 +32,7 @@ export async function readEni(request: EniWithMac, source: EniSource, wait: Wait
   const clock = wait.clock ?? monotonicClock;
   const keys: Partial<Record<EniKey, string>> = {};
   let oneSince: number | undefined;
+  let failures: readonly unknown[] = [];
 
   const judgeNow = (settled: boolean) => {
     refuseOtherEni(request, keys['interface-id']);
@@ -39,17 +40,20 @@ export async function readEni(request: EniWithMac, source: EniSource, wait: Wait
     if (families.ipv4.state === 'complete' || families.ipv6.state === 'complete') oneSince ??= clock.now();
     const waited = oneSince === undefined ? 0 : clock.now() - oneSince;
     return judge(families, {
-      listed: Object.keys(keys).length > 0,
+      certain: failures.length === 0 && Object.keys(keys).length > 0,
       settled: settled || waited >= source.settleSeconds * 1000,
     });
   };
 
   const judgement = await lookUntil(
     async (signal) => {
-      const failures = await readMissing(request, source, keys, signal);
+      failures = await readMissing(request, source, keys, signal);
       const judged = judgeNow(false);
-      if (judged.kind === 'wait' && failures.length > 0) throw failures[0];
-      return judged.kind === 'complete' ? judged : undefined;
+      if (judged.kind === 'complete') return judged;
+      // What was there but made no sense is read again as well.
+      for (const key of judged.missing) delete keys[key];
+      if (failures.length > 0) throw failures[0];
+      return undefined;
     },
     wait,
     (lastError) => {
@@ -105,7 +109,8 @@ async function readMissing(
   const wanted = eniKeys.filter((key) => !known[key] && keys[key] === undefined);
   const outcomes = await Promise.allSettled(
     wanted.map(async (key) => {
-      const value = await metadata.get(`network/interfaces/macs/${request.mac}/${key}`, signal);
+      const text = await metadata.get(`network/interfaces/macs/${request.mac}/${key}`, signal);
+      const value = key === 'interface-id' ? parseEniId(text) : text;
       if (value === undefined) return;
       keys[key] = value;
       if (key === 'interface-id') ids.note(request.mac, value);

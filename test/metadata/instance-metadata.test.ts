@@ -117,6 +117,14 @@ describe('the token', () => {
     expect(server.count('GET')).toBe(0);
   });
 
+  it('is not a page of a portal, and is asked for again', async () => {
+    server.mode = 'portal';
+    const metadata = client();
+    await expect(metadata.get('instance-id')).rejects.toThrow('no token');
+    server.mode = 'answer';
+    expect(await metadata.get('instance-id')).toBe('i-0abc');
+  });
+
   it('is asked for again after it could not be had', async () => {
     server.mode = 'no-token';
     const metadata = client();

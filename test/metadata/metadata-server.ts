@@ -11,8 +11,8 @@ export class MetadataServer {
   readonly keys = new Map<string, string>();
   /** Seconds that a token lives. */
   tokenLife = 21_600;
-  /** `refuse`: reads get 401 whatever their token; `no-token`: PUT gets 403; `hang`: nothing is ever answered; `fail`: reads get 500. */
-  mode: 'answer' | 'refuse' | 'no-token' | 'hang' | 'fail' = 'answer';
+  /** `refuse`: reads get 401 whatever their token; `no-token`: PUT gets 403; `hang`: nothing is ever answered; `fail`: reads get 500; `portal`: all get a page. */
+  mode: 'answer' | 'refuse' | 'no-token' | 'hang' | 'fail' | 'portal' = 'answer';
   /** Cuts a connection that carries its second request, as happens when its keep-alive time ends just then. */
   dropReused = false;
   private readonly used = new WeakSet<object>();
@@ -54,7 +54,8 @@ export class MetadataServer {
       return;
     }
     this.used.add(request.socket);
-    if (request.method === 'PUT') this.giveToken(request, response);
+    if (this.mode === 'portal') response.end('<html>\n<h1>Welcome</h1></html>');
+    else if (request.method === 'PUT') this.giveToken(request, response);
     else this.read(request, response);
   }
 

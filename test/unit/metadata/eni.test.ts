@@ -76,18 +76,18 @@ describe('the IPv6 side of an ENI', () => {
 
 describe('the judgement', () => {
   const families = (keys: object) => ({ ipv4: readIpv4(keys), ipv6: readIpv6(keys) });
-  const listed = { listed: true, settled: false };
+  const certain = { certain: true, settled: false };
 
   it('is complete with both families, and with either alone when there is no sign of the other', () => {
-    expect(judge(families({ ...v4, ...v6 }), listed)).toMatchObject({ kind: 'complete', warnings: [] });
-    expect(judge(families(v4), listed)).toMatchObject({ kind: 'complete', ipv6: null, warnings: [] });
-    expect(judge(families(v6), listed)).toMatchObject({ kind: 'complete', ipv4: null, warnings: [] });
+    expect(judge(families({ ...v4, ...v6 }), certain)).toMatchObject({ kind: 'complete', warnings: [] });
+    expect(judge(families(v4), certain)).toMatchObject({ kind: 'complete', ipv6: null, warnings: [] });
+    expect(judge(families(v6), certain)).toMatchObject({ kind: 'complete', ipv4: null, warnings: [] });
   });
 
   it('waits for a family whose subnet is listed, and in the end goes without it and says so', () => {
     const lagging = families({ ...v4, 'subnet-ipv6-cidr-blocks': '2001:db8:1::/64' });
-    expect(judge(lagging, listed)).toEqual({ kind: 'wait', missing: ['ipv6s'] });
-    expect(judge(lagging, { listed: true, settled: true })).toMatchObject({
+    expect(judge(lagging, certain)).toEqual({ kind: 'wait', missing: ['ipv6s'] });
+    expect(judge(lagging, { certain: true, settled: true })).toMatchObject({
       kind: 'complete',
       ipv6: null,
       warnings: [expect.stringContaining('no IPv6 address')],
@@ -95,7 +95,7 @@ describe('the judgement', () => {
   });
 
   it('never goes without any address', () => {
-    expect(judge(families({}), { listed: false, settled: true })).toEqual({
+    expect(judge(families({}), { certain: false, settled: true })).toEqual({
       kind: 'wait',
       missing: ['local-ipv4s', 'subnet-ipv4-cidr-block'],
     });
@@ -103,15 +103,15 @@ describe('the judgement', () => {
 
   it('does not take silence for absence: an ENI that metadata does not know yet may have a second family', () => {
     const given = { ipv4: readIpv4(v4), ipv6: { state: 'absent' } } as const;
-    expect(judge(given, { listed: false, settled: false }).kind).toBe('wait');
-    expect(judge(given, { listed: false, settled: true })).toMatchObject({
+    expect(judge(given, { certain: false, settled: false }).kind).toBe('wait');
+    expect(judge(given, { certain: false, settled: true })).toMatchObject({
       kind: 'complete',
-      warnings: [expect.stringContaining('does not know the ENI')],
+      warnings: [expect.stringContaining('did not tell')],
     });
   });
 
   it('names the addresses that are left out', () => {
-    expect(judge(families({ ...v4, 'local-ipv4s': '172.31.13.14\n172.31.13.99' }), listed)).toMatchObject({
+    expect(judge(families({ ...v4, 'local-ipv4s': '172.31.13.14\n172.31.13.99' }), certain)).toMatchObject({
       warnings: ["the ENI's further addresses are not configured: 172.31.13.99"],
     });
   });

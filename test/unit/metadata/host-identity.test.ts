@@ -51,6 +51,17 @@ describe('the identity of the host', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
+  it('is not what a portal answers in the place of metadata', async () => {
+    const { host } = setUp(Object.fromEntries(Object.keys(whole).map((key) => [key, '<h1>Welcome</h1>'])));
+    expect(Object.values(await host.read())).toEqual([null, null, null, null, null]);
+  });
+
+  it('is not waited for by who has no time', async () => {
+    const silent = { get: () => new Promise<undefined>(() => {}) };
+    const host = new HostIdentity(silent, pino({ level: 'silent' }), new HandClock());
+    expect(await host.read(AbortSignal.timeout(10))).toMatchObject({ instanceId: null });
+  });
+
   it('is asked for in the background until all is known', async () => {
     const { host, clock } = setUp({ ...whole, 'instance-type': { value: 'm5.large', from: 100 } });
     host.start();

@@ -85,7 +85,7 @@ describe('what the request says', () => {
 
   it('is enough, after the settling time and with a warning, when metadata does not know the ENI', async () => {
     const { read, clock } = setUp({});
-    expect(await read({ ipv4 })).toMatchObject({ ipv4, warnings: [expect.stringContaining('does not know')] });
+    expect(await read({ ipv4 })).toMatchObject({ ipv4, warnings: [expect.stringContaining('did not tell')] });
     expect(clock.seconds).toBeGreaterThanOrEqual(10);
     expect(clock.seconds).toBeLessThan(12);
   });
@@ -165,6 +165,25 @@ describe('metadata that fails', () => {
     await expect(read()).rejects.toMatchObject({ code: 'metadata-timeout', detail: expect.stringContaining('401') });
     expect(clock.seconds).toBeLessThan(2);
     expect(metadata.reads.filter((path) => path.endsWith('/local-ipv4s'))).toHaveLength(5);
+  });
+
+  it('for one family is not taken for its absence', async () => {
+    const { read, metadata, clock } = setUp({ 'interface-id': 'eni-1', ...v4Keys });
+    const path = `network/interfaces/macs/${mac}/subnet-ipv6-cidr-blocks`;
+    metadata.table[path] = new MetadataError('answers 503', 503);
+    expect(await read()).toMatchObject({ ipv6: null, warnings: [expect.stringContaining('did not tell')] });
+    expect(clock.seconds).toBeGreaterThanOrEqual(10);
+  });
+
+  it('with a page of something else is asked until it answers itself', async () => {
+    const page = { value: '<html><h1>Welcome to the captive portal</h1></html>', until: 3 };
+    const keys = { 'interface-id': 'eni-1', ...v4Keys, ...v6Keys };
+    const { read, metadata, clock } = setUp({});
+    for (const [key, value] of Object.entries(keys))
+      metadata.table[`network/interfaces/macs/${mac}/${key}`] = { ...page, next: value };
+    expect(await read()).toMatchObject({ id: 'eni-1', ipv4, ipv6, warnings: [] });
+    expect(clock.seconds).toBeGreaterThanOrEqual(3);
+    expect(clock.seconds).toBeLessThan(5);
   });
 
   it('once is asked again', async () => {

@@ -18,8 +18,12 @@ export class HandClock implements Clock {
   }
 }
 
-/** A value, or a value that is there only from a second on, or what a read of it throws. */
-type Scripted = string | { readonly value: string; readonly from: number } | Error;
+/** A value, or one that is there only from a second on, or one that another follows, or what a read of it throws. */
+type Scripted =
+  | string
+  | { readonly value: string; readonly from: number }
+  | { readonly value: string; readonly until: number; readonly next: string }
+  | Error;
 
 /** Instance metadata as a table; what it does not have is absent. */
 export class ScriptedMetadata {
@@ -36,6 +40,7 @@ export class ScriptedMetadata {
     const scripted = this.table[path];
     if (scripted instanceof Error) throw scripted;
     if (typeof scripted !== 'object') return scripted;
+    if ('until' in scripted) return this.clock.seconds < scripted.until ? scripted.value : scripted.next;
     return this.clock.seconds >= scripted.from ? scripted.value : undefined;
   }
 }
