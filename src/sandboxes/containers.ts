@@ -25,19 +25,16 @@ export class Containers {
     }
   }
 
-  /** Returns its id. */
-  async createAndStart(name: string, options: Docker.ContainerCreateOptions): Promise<string> {
-    const { id } = await this.connection.call(
-      `create the container ${name}`,
-      (docker, abortSignal) => docker.createContainer({ ...options, name, abortSignal }),
-      slow,
-    );
-    await this.connection.call(
-      `start the container ${name}`,
-      (docker, abortSignal) => docker.getContainer(id).start({ abortSignal }),
-      slow,
-    );
-    return id;
+  /** Returns its id. A refusal with 404 says that the image is not there, one with 409 that the name is taken. */
+  async create(name: string, options: Docker.ContainerCreateOptions): Promise<string> {
+    const create = (docker: Docker, abortSignal: AbortSignal) =>
+      docker.createContainer({ ...options, name, abortSignal });
+    return (await this.connection.call(`create the container ${name}`, create, { within: slow })).id;
+  }
+
+  async start(id: string, name: string): Promise<void> {
+    const start = (docker: Docker, abortSignal: AbortSignal) => docker.getContainer(id).start({ abortSignal });
+    await this.connection.call(`start the container ${name}`, start, { within: slow });
   }
 
   /** Kills it without grace and removes it; resolves once it is gone. */
@@ -47,7 +44,7 @@ export class Containers {
       return docker.getContainer(id).remove(options);
     };
     try {
-      await this.connection.call(`remove the container ${name}`, remove, slow);
+      await this.connection.call(`remove the container ${name}`, remove, { within: slow });
     } catch (error) {
       // 409: somebody else is removing it.
       if (isRefusal(error, 409)) await this.gone(id, name);

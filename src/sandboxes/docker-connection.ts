@@ -24,7 +24,13 @@ export function isRefusal(error: unknown, ...statuses: readonly number[]): error
   return error instanceof DockerRefusal && statuses.includes(error.status);
 }
 
-/** How long a call may take, in milliseconds. */
+export interface CallOptions {
+  /** Milliseconds, 10,000 unless given. */
+  readonly within?: number;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly cancel?: AbortSignal;
+}
+
 const usual = 10_000;
 
 /** The engine's API. Every call has an end: an engine that does not answer is `docker-unavailable`. */
@@ -44,23 +50,25 @@ export class DockerConnection {
   async call<T>(
     doing: string,
     request: (docker: Docker, signal: AbortSignal) => Promise<T>,
-    milliseconds = usual,
+    { within = usual, cancel }: CallOptions = {},
   ): Promise<T> {
     const controller = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    // A race, for aborting is not enough: a response cut off in its body never settles in docker-modem.
-    const deadline = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        reject(this.unavailable(`did not ${doing} within ${milliseconds / 1000} s`));
-        controller.abort();
-      }, milliseconds);
+    const { signal } = controller;
+    const ended = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as TaskEniError));
     });
+    const giveUp = (reason: string) => controller.abort(this.unavailable(reason));
+    const timer = setTimeout(() => giveUp(`did not ${doing} within ${within / 1000} s`), within);
+    const cancelled = () => giveUp(`was not waited for to ${doing}`);
+    cancel?.addEventListener('abort', cancelled);
     try {
-      return await Promise.race([request(this.docker, controller.signal), deadline]);
+      // A race, for aborting is not enough: a response cut off in its body never settles in docker-modem.
+      return await Promise.race([request(this.docker, signal), ended]);
     } catch (error) {
       throw this.translate(error, doing);
     } finally {
       clearTimeout(timer);
+      cancel?.removeEventListener('abort', cancelled);
     }
   }
 
@@ -70,7 +78,7 @@ export class DockerConnection {
       const ping: (options: object) => Promise<unknown> = docker.ping.bind(docker);
       return ping({ abortSignal });
     };
-    await this.call('answer a ping', request, 3_000);
+    await this.call('answer a ping', request, { within: 3_000 });
   }
 
   unavailable(what: string, cause?: unknown): TaskEniError {

@@ -99,7 +99,7 @@ export class DockerEvents {
       const period = log.lookBack(Date.now(), transit);
       if (period === undefined) continue;
       try {
-        const missed = (await this.past(period)).filter((event) => this.tell(log, event));
+        const missed = (await this.past(period, done)).filter((event) => this.tell(log, event));
         if (missed.length > 0) throw new Error(`${missed.length} event(s) did not come through it`);
         log.settle(period);
       } catch (error) {
@@ -110,17 +110,20 @@ export class DockerEvents {
   }
 
   private open(): Promise<Readable> {
-    return this.connection.call('open its event stream', (docker, signal) => events(docker, signal), answerWithin);
+    return this.connection.call('open its event stream', (docker, signal) => events(docker, signal), {
+      within: answerWithin,
+      cancel: this.stopping.signal,
+    });
   }
 
-  private past({ since, until }: Period): Promise<DockerEvent[]> {
+  private past({ since, until }: Period, cancel: AbortSignal): Promise<DockerEvent[]> {
     const read = async (docker: Docker, signal: AbortSignal) => {
       const found: DockerEvent[] = [];
       const stream = await events(docker, signal, { since: since / 1000, until: until / 1000 });
       for await (const line of jsonLines(stream)) found.push(line as DockerEvent);
       return found;
     };
-    return this.connection.call('tell its past events', read, answerWithin);
+    return this.connection.call('tell its past events', read, { within: answerWithin, cancel });
   }
 
   private tell(log: EventLog, event: DockerEvent): boolean {

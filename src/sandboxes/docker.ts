@@ -78,13 +78,17 @@ export class DockerSandboxes {
 
   /** Undefined when it has to be tried again: the name was taken, or the image was not there and now is. */
   private async make(request: PauseRequest): Promise<string | undefined> {
+    const { name, image } = request;
+    let id: string;
     try {
-      return await this.containers.createAndStart(request.name, pauseContainerOptions(request, this.instance));
+      id = await this.containers.create(name, pauseContainerOptions(request, this.instance));
     } catch (error) {
-      if (isRefusal(error, 404)) await this.images.pull(request.image);
+      if (isRefusal(error, 404)) await this.images.pull(image);
       else if (!isRefusal(error, 409)) throw error;
       return undefined;
     }
+    await this.containers.start(id, name);
+    return id;
   }
 
   /** The container that has the name, when it will do; one of ours that will not do is removed. */

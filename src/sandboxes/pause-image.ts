@@ -42,7 +42,7 @@ export class PauseImages {
     const stream = await this.connection.call(
       `begin to pull ${image}`,
       (docker, signal) => docker.pull(image, { abortSignal: signal }) as Promise<NodeJS.ReadableStream>,
-      silence,
+      { within: silence },
     );
     const progress = new PullProgress();
     const hush = () => (stream as unknown as { destroy(error: Error): void }).destroy(this.silent(image));

@@ -97,6 +97,7 @@ export class DockerProxy {
     if (this.hanging) {
       this.mute.add(client);
       client.on('close', () => this.mute.delete(client));
+      client.on('end', () => client.destroy());
       client.resume();
       return;
     }
