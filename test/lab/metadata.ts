@@ -1,6 +1,6 @@
 import { ControlledProcess } from './controlled-process.js';
 import type { HostNamespace } from './host-namespace.js';
-import type { Fault } from './servers/metadata-faults.js';
+import type { Fault } from './servers/faults.js';
 import type { MetadataRequest } from './servers/metadata-server.js';
 import type { Instance, InterfaceFacts, Role } from './servers/metadata-tree.js';
 

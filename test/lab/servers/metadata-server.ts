@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { obey } from './control.js';
-import { type Fault, Faults } from './metadata-faults.js';
+import { type Fault, Faults } from './faults.js';
 import {
   type Instance,
   type InterfaceFacts,

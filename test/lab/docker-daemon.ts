@@ -1,0 +1,151 @@
+/** Starts and ends the daemon, and removes what a crash left of it. */
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { run } from './command.js';
+import { HostNamespace } from './host-namespace.js';
+import { isMissing, startTime } from './lab-id.js';
+import { allPids, endProcesses, labProcesses } from './process-table.js';
+import { unmountBelow } from './sweep.js';
+
+export interface EngineFiles {
+  readonly directory: string;
+  readonly data: string;
+  readonly exec: string;
+  readonly socket: string;
+  readonly log: string;
+  readonly state: string;
+}
+
+/** Marks the daemon's processes, and names the network namespace. */
+const mark = 'task-eni-lab-engine';
+/** Control group of all its containers: the one mark that a container's processes cannot lose. */
+const cgroup = 'task-eni-lab';
+const cgroups = '/sys/fs/cgroup';
+
+const namespace = new HostNamespace(mark, mark);
+
+function requireCgroups(): void {
+  const version1 = existsSync(`${cgroups}/memory`) && existsSync(`${cgroups}/devices`);
+  if (version1 || existsSync(`${cgroups}/cgroup.controllers`)) return;
+  throw new Error(
+    `Docker needs control groups, and none are mounted: mount -t cgroup2 none ${cgroups}, or start systemd, and try again`,
+  );
+}
+
+/** Resolves when it answers. overlay2 where the disk can, else vfs. */
+export async function startDaemon(files: EngineFiles): Promise<void> {
+  requireCgroups();
+  await run('ip', ['netns', 'add', namespace.name]);
+  await namespace.run('ip', 'link', 'set', 'lo', 'up');
+  await writeFile(`${files.directory}/daemon.json`, '{}\n');
+  const failures: string[] = [];
+  for (const driver of ['overlay2', 'vfs']) {
+    const failure = await tryDaemon(files, driver);
+    if (failure === undefined) return;
+    failures.push(`${driver}: ${failure}`);
+  }
+  throw new Error(`dockerd does not start:\n${failures.join('\n')}`);
+}
+
+function daemonArguments(files: EngineFiles, driver: string): string[] {
+  const network = ['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'];
+  const places = ['--data-root', files.data, '--exec-root', files.exec, '--pidfile', `${files.directory}/dockerd.pid`];
+  // Should a containerd of the machine's be there, dockerd takes that one: names of our own keep them apart.
+  const containerd = ['--containerd-namespace', mark, '--containerd-plugins-namespace', `${mark}-plugins`];
+  const rest = ['--storage-driver', driver, '--cgroup-parent', `/${cgroup}`, '--log-level', 'warn'];
+  return [
+    ...network,
+    ...places,
+    ...containerd,
+    ...rest,
+    '--config-file',
+    `${files.directory}/daemon.json`,
+    '-H',
+    `unix://${files.socket}`,
+  ];
+}
+
+/** Why it does not run; undefined when it does. It outlives the process that starts it, since others may share it. */
+async function tryDaemon(files: EngineFiles, driver: string): Promise<string | undefined> {
+  const log = openSync(files.log, 'w');
+  const child = namespace.start('dockerd', daemonArguments(files, driver), {
+    stdio: ['ignore', log, log],
+    detached: true,
+  });
+  closeSync(log);
+  child.unref();
+  let failure: Error | undefined;
+  child.once('error', (error) => (failure = error));
+  const deadline = Date.now() + 30_000;
+  while (failure === undefined && child.exitCode === null && Date.now() < deadline) {
+    if (
+      existsSync(files.socket) &&
+      (await run('docker', ['-H', `unix://${files.socket}`, 'version']).then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      const pid = child.pid ?? 0;
+      await writeFile(files.state, JSON.stringify({ mark: `${pid} ${await startTime(pid)}`, driver }));
+      return undefined;
+    }
+    await sleep(30);
+  }
+  child.kill('SIGKILL');
+  return failure?.message ?? (await readFile(files.log, 'utf8')).slice(-1500);
+}
+
+/** Asks it to end, and waits; what does not end in time is left to {@link removeEngine}. */
+export async function endDaemon(files: EngineFiles): Promise<void> {
+  const state = JSON.parse(await readFile(files.state, 'utf8')) as { mark: string };
+  const [pid = '', time] = state.mark.split(' ');
+  if ((await startTime(Number(pid))) !== time) return;
+  process.kill(Number(pid), 'SIGTERM');
+  const deadline = Date.now() + 10_000;
+  while ((await startTime(Number(pid))) === time && Date.now() < deadline) await sleep(10);
+}
+
+async function containerProcesses(): Promise<number[]> {
+  const found: number[] = [];
+  for (const pid of await allPids()) {
+    try {
+      if ((await readFile(`/proc/${pid}/cgroup`, 'utf8')).includes(`:/${cgroup}/`)) found.push(pid);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return found;
+}
+
+async function engineProcesses(): Promise<number[]> {
+  return [...new Set([...(await labProcesses([mark], new Set())), ...(await containerProcesses())])];
+}
+
+/** Removes every trace: processes, mounts, namespace, control groups, files. The folder itself stays, with lock and users in it. */
+export async function removeEngine(files: EngineFiles): Promise<void> {
+  for (let pids = await engineProcesses(); pids.length > 0; pids = await engineProcesses()) await endProcesses(pids);
+  await unmountBelow([files.data, files.exec, namespace.path]);
+  await rm(namespace.path, { force: true });
+  await removeCgroups();
+  for (const path of [files.data, files.exec, files.socket, files.state, `${files.directory}/dockerd.pid`])
+    await rm(path, { recursive: true, force: true });
+}
+
+async function removeCgroups(): Promise<void> {
+  const controllers = (await readdir(cgroups)).map((name) => `${cgroups}/${name}/${cgroup}`);
+  for (const path of [`${cgroups}/${cgroup}`, ...controllers]) {
+    if (
+      !(await stat(path).then(
+        (found) => found.isDirectory(),
+        (error: unknown) => (isMissing(error) || isNotFolder(error) ? false : Promise.reject(error)),
+      ))
+    )
+      continue;
+    await run('find', [path, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', '+']);
+  }
+}
+
+function isNotFolder(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOTDIR';
+}

@@ -1,0 +1,110 @@
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { run } from './command.js';
+import { type EngineFiles, endDaemon, removeEngine, startDaemon } from './docker-daemon.js';
+import { type ImageName, importImage } from './docker-images.js';
+import { markLives, ownMark, withLock } from './file-lock.js';
+import { isMissing } from './lab-id.js';
+
+const directory = `${tmpdir()}/task-eni-lab-${process.getuid?.() ?? 0}/engine`;
+
+const files: EngineFiles = {
+  directory,
+  data: `${directory}/data`,
+  exec: `${directory}/exec`,
+  socket: `${directory}/docker.sock`,
+  log: `${directory}/dockerd.log`,
+  state: `${directory}/engine.json`,
+};
+
+/**
+ * A Docker engine of the lab's own: in a network namespace that has only lo, with no bridge and no packet filter rules.
+ * There is one a machine. Who starts it while it runs shares it; it ends when the last living one of those has stopped it.
+ */
+export class DockerEngine {
+  /** As DOCKER_HOST takes it. */
+  readonly host = `unix://${files.socket}`;
+  readonly log = files.log;
+
+  private constructor() {}
+
+  static async start(): Promise<DockerEngine> {
+    await mkdir(`${directory}/users`, { recursive: true, mode: 0o711 });
+    const engine = new DockerEngine();
+    await withLock(`${directory}/lock`, async () => {
+      if (!(await engine.answers())) {
+        await removeEngine(files);
+        await startDaemon(files);
+      }
+      await writeFile(engine.userFile(), await ownMark());
+    });
+    return engine;
+  }
+
+  /** Ends the engine unless another living process uses it; then nothing of it is left, images included. */
+  async stop(): Promise<void> {
+    await withLock(`${directory}/lock`, async () => {
+      await rm(this.userFile(), { force: true });
+      if (await this.isUsed()) return;
+      await this.removeContainers();
+      await endDaemon(files);
+      await removeEngine(files);
+    });
+  }
+
+  /** What `docker <args>` printed, trimmed. Throws CommandError unless it ends with 0. */
+  async docker(...args: string[]): Promise<string> {
+    return (await run('docker', args, { env: this.environment() })).trim();
+  }
+
+  /** For programs that talk to it, the docker command among them; no configuration of the user's is read. */
+  environment(): Record<string, string> {
+    return { PATH: process.env['PATH'] ?? '', DOCKER_HOST: this.host, DOCKER_CONFIG: `${directory}/config` };
+  }
+
+  /** The image's name. */
+  importImage(name: ImageName): Promise<string> {
+    return importImage(name, { environment: this.environment(), docker: (...args) => this.docker(...args) });
+  }
+
+  /** What a lab's service needs to make its sandboxes here. */
+  async serviceEnvironment(): Promise<Record<string, string>> {
+    const pause = await this.importImage('pause');
+    return { DOCKER_HOST: this.host, TASK_ENI_PAUSE_IMAGE: pause, TASK_ENI_SANDBOX: 'docker' };
+  }
+
+  private userFile(): string {
+    return `${directory}/users/${process.pid}`;
+  }
+
+  private async isUsed(): Promise<boolean> {
+    for (const name of await readdir(`${directory}/users`)) {
+      const file = `${directory}/users/${name}`;
+      if (await markLives(await readFile(file, 'utf8'))) return true;
+      await rm(file, { force: true });
+    }
+    return false;
+  }
+
+  /** Whether the daemon that was recorded runs and answers. One that was killed and started by somebody else is not ours. */
+  private async answers(): Promise<boolean> {
+    let state: { mark: string };
+    try {
+      state = JSON.parse(await readFile(files.state, 'utf8')) as { mark: string };
+    } catch (error) {
+      if (isMissing(error) || error instanceof SyntaxError) return false;
+      throw error;
+    }
+    if (!(await markLives(state.mark))) return false;
+    return this.docker('version', '--format', '{{.Server.Version}}').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private async removeContainers(): Promise<void> {
+    if (!(await this.answers())) return;
+    const left = (await this.docker('ps', '--all', '--quiet')).split('\n').filter(Boolean);
+    if (left.length > 0) await this.docker('rm', '--force', '--volumes', ...left);
+  }
+}
