@@ -31,8 +31,10 @@ export function textAttribute(type: number, text: string): Buffer {
   return attribute(type, Buffer.from(`${text}\0`));
 }
 
+/** Attributes inside an attribute. Requests that the kernel checks strictly are refused without the flag. */
 export function nestedAttribute(type: number, ...children: readonly Buffer[]): Buffer {
-  return attribute(type, Buffer.concat(children));
+  const nestedFlag = 0x8000;
+  return attribute(type | nestedFlag, Buffer.concat(children));
 }
 
 /** The attribute's type without the flags for nesting and byte order (linux/netlink.h, NLA_TYPE_MASK). */

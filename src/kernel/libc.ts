@@ -17,6 +17,7 @@ const nativeSocket = libc.func('int socket(int domain, int type, int protocol)')
 const nativeGetsockopt = libc.func(
   'int getsockopt(int fd, int level, int name, _Out_ uint64_t *value, _Inout_ uint32_t *length)',
 );
+const nativeReadlink = libc.func('long readlink(const char *path, _Out_ uint8_t *buffer, unsigned long size)');
 const nativeSyscall = libc.func('long syscall(long number, long first, long second, long third, long fourth)');
 
 /** linux/sched.h */
@@ -97,4 +98,15 @@ export function openProcess(pid: number): number {
 
 export function signalProcess(pidfd: number, signal: number): void {
   checked(nativeSyscall(syscallNumbers.pidfdSendSignal, pidfd, signal, 0, 0), 'pidfd_send_signal');
+}
+
+const linkBuffer = Buffer.alloc(4096);
+
+/**
+ * What a symbolic link says; undefined when it cannot be read. For looking through all of /proc: node:fs throws for each
+ * kernel thread, which takes five times as long.
+ */
+export function readLink(path: string): string | undefined {
+  const length = Number(nativeReadlink(path, linkBuffer, linkBuffer.length));
+  return length < 0 ? undefined : linkBuffer.toString('utf8', 0, length);
 }

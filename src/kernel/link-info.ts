@@ -1,5 +1,5 @@
 /** IFLA_LINKINFO (linux/if_link.h): what kind of link it is, and what only that kind has. Pure bytes. */
-import { type Attributes, byteAttribute, nestedAttribute, textAttribute } from './attributes.js';
+import { type Attributes, attribute, byteAttribute, nestedAttribute, textAttribute } from './attributes.js';
 
 const IFLA_LINKINFO = 18;
 const INFO = { KIND: 1, DATA: 2, SLAVE_KIND: 4, SLAVE_DATA: 5 } as const;
@@ -57,7 +57,7 @@ export function portFlagsInfo(flags: PortFlags): Buffer {
 
 /** `peer`: the peer's whole link message, header and attributes. */
 export function vethInfo(peer: Buffer): Buffer {
-  const data = nestedAttribute(INFO.DATA, nestedAttribute(VETH_INFO_PEER, peer));
+  const data = nestedAttribute(INFO.DATA, attribute(VETH_INFO_PEER, peer));
   return nestedAttribute(IFLA_LINKINFO, textAttribute(INFO.KIND, 'veth'), data);
 }
 

@@ -1,6 +1,6 @@
 /** Settings under /proc/sys/net. The folder shows the namespace of the thread that opens it, so each access is a visit. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { KernelError, isErrno } from './errno.js';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { KernelError } from './errno.js';
 import type { Namespace } from './namespaces.js';
 
 /** A key in the slash form of sysctl(8), e.g. `net/ipv6/conf/eth0/accept_ra`: a link's name may have dots. */
@@ -42,13 +42,14 @@ export function writeSysctls(
   });
 }
 
-/** The same for keys that a kernel without IPv6 lacks: false when it does. */
+/** False on a kernel built or booted without IPv6, where every request about it fails. */
+export function kernelHasIpv6(): boolean {
+  return existsSync('/proc/sys/net/ipv6');
+}
+
+/** The same for IPv6 settings: writes nothing, and says false, when the kernel has no IPv6. */
 export function writeIpv6Sysctls(namespace: Namespace, settings: Parameters<typeof writeSysctls>[1]): boolean {
-  try {
-    writeSysctls(namespace, settings);
-    return true;
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return false;
-    throw error;
-  }
+  if (!kernelHasIpv6()) return false;
+  writeSysctls(namespace, settings);
+  return true;
 }

@@ -1,0 +1,88 @@
+/** What the host may have configured on an ENI before it is a task's: found, and taken away. */
+import type { Logger } from 'pino';
+import { formatCidr } from '../addresses/cidr.js';
+import { type Address, families } from '../kernel/address-message.js';
+import { ignoring } from '../kernel/errno.js';
+import type { Link } from '../kernel/link-message.js';
+import type { Namespace } from '../kernel/namespaces.js';
+import type { NetlinkSession } from '../kernel/netlink.js';
+import { processesRunning, stopProcess } from '../kernel/processes.js';
+import { type Route, tables } from '../kernel/route-message.js';
+import type { Rule } from '../kernel/rule-message.js';
+import { dhcpPrograms, isDhcpClientOf } from './dhcp-client.js';
+
+const stopGraceMs = 2000;
+/** RT_TABLE_* that every host has: a rule to one of them is nobody's alone. */
+const commonTables: ReadonlySet<number> = new Set([0, tables.default, tables.main, tables.local]);
+
+/** The rules that only make sense with the link: from one of its addresses, by its name, or to a table of its own. */
+export function rulesOf(
+  link: Pick<Link, 'index' | 'name'>,
+  { addresses, rules, routes }: { addresses: readonly Address[]; rules: readonly Rule[]; routes: readonly Route[] },
+): Rule[] {
+  const own = new Set<string>(
+    addresses.filter((address) => address.index === link.index).map((entry) => entry.address),
+  );
+  const isHostPrefix = ({ source }: Rule) =>
+    source !== undefined && source.prefix === (source.address.includes(':') ? 128 : 32);
+  const leadsOnlyByLink = (rule: Rule): boolean => {
+    const inTable = routes.filter((route) => route.table === rule.table && route.family === rule.family);
+    return (
+      inTable.length > 0 &&
+      inTable.every((route) => route.hops.length > 0 && route.hops.every((hop) => hop === link.index))
+    );
+  };
+  return rules.filter(
+    (rule) =>
+      (isHostPrefix(rule) && own.has(rule.source?.address ?? '')) ||
+      rule.incoming === link.name ||
+      rule.outgoing === link.name ||
+      (!commonTables.has(rule.table) && leadsOnlyByLink(rule)),
+  );
+}
+
+async function findRules(session: NetlinkSession, link: Link, addresses: readonly Address[]): Promise<Rule[]> {
+  const rules = (await Promise.all([session.rules(families.ipv4), session.rules(families.ipv6)])).flat();
+  const needRoutes = rules.some((rule) => !commonTables.has(rule.table));
+  const routes = needRoutes ? await Promise.all([session.routes(families.ipv4), session.routes(families.ipv6)]) : [];
+  return rulesOf(link, { addresses, rules, routes: routes.flat() });
+}
+
+async function stopDhcpClients(namespace: Namespace, link: Link, logger: Logger): Promise<void> {
+  const clients = processesRunning(dhcpPrograms, namespace).filter((process) => isDhcpClientOf(process, link.name));
+  for (const client of clients) {
+    logger.info({ link: link.name, program: client.program, pid: client.pid }, "stopping the host's DHCP client");
+    await stopProcess(client, stopGraceMs);
+  }
+}
+
+/** Takes the link down and its addresses away; routes by it go with the link's being up. */
+export async function makeBare(session: NetlinkSession, index: number, addresses: readonly Address[]): Promise<void> {
+  await session.setLink(index, { up: false });
+  const own = addresses.filter((address) => address.index === index);
+  // IPv6 ones are gone with the link's being up, unless keep_addr_on_down is set.
+  await Promise.all(
+    own.map((address) => session.deleteAddress(index, address).catch(ignoring('EADDRNOTAVAIL', 'ENODEV'))),
+  );
+}
+
+/**
+ * Stops the host's DHCP client of the ENI, if it runs one, and removes the ENI's rules, routes and addresses. Rules would
+ * outlive the move, and a DHCP client would set the addresses again.
+ */
+export async function clearHostConfig(
+  { session, namespace }: { session: NetlinkSession; namespace: Namespace },
+  link: Link,
+  logger: Logger,
+): Promise<void> {
+  await stopDhcpClients(namespace, link, logger);
+  const addresses = (await session.addresses()).filter((address) => address.index === link.index);
+  const rules = await findRules(session, link, addresses);
+  if (rules.length > 0 || addresses.length > 0)
+    logger.info(
+      { link: link.name, addresses: addresses.map(formatCidr), rules: rules.map((rule) => rule.priority) },
+      "removing the host's configuration of the ENI",
+    );
+  await Promise.all(rules.map((rule) => session.deleteRule(rule).catch(ignoring('ENOENT'))));
+  await makeBare(session, link.index, addresses);
+}
