@@ -45,7 +45,7 @@ export class FamilyClient {
     listener: LeaseListener,
     private readonly log: Logger,
   ) {
-    this.watch = new LeaseWatch(run, () => this.failing(), listener, log);
+    this.watch = new LeaseWatch(run, (grantedAt) => this.failing(grantedAt), listener, log);
   }
 
   get lease(): FamilyLease {
@@ -64,8 +64,9 @@ export class FamilyClient {
     await this.supervision;
   }
 
-  private failing(): boolean {
-    return this.failures >= failuresToTell && !(this.running && Date.now() - this.startedAt >= stableMs);
+  private failing(grantedAt: number): boolean {
+    const well = this.running && (grantedAt > this.startedAt || Date.now() - this.startedAt >= stableMs);
+    return this.failures >= failuresToTell && !well;
   }
 
   private async supervise(): Promise<void> {

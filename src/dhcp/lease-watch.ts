@@ -27,12 +27,13 @@ export class LeaseWatch {
   private strangeAddresses = '';
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
+  private grantedAt = 0;
   private readonly startedAt = Date.now();
 
   constructor(
     private readonly watched: WatchedLease,
-    /** Whether the client cannot be kept running. */
-    private readonly failing: () => boolean,
+    /** Whether the client cannot be kept running, given when the newest lease was first seen. */
+    private readonly failing: (grantedAt: number) => boolean,
     private readonly listener: LeaseListener,
     private readonly log: Logger,
   ) {}
@@ -57,7 +58,8 @@ export class LeaseWatch {
     if (this.stopped) return;
     // The client truncates the file before it writes it anew: for that moment the lease known so far still holds.
     const grant = read ?? this.told.grant;
-    this.tell({ state: leaseState(grant, this.failing(), Date.now()), grant });
+    if (grant?.expiresAt !== this.told.grant?.expiresAt) this.grantedAt = Date.now();
+    this.tell({ state: leaseState(grant, this.failing(this.grantedAt), Date.now()), grant });
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.lookAgain(), nextLook(grant, this.startedAt, Date.now()));
   }
