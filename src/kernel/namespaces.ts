@@ -20,26 +20,16 @@ export class NotANamespaceError extends Error {
 
 /** A network namespace held open: it lives at least until {@link close}, whatever happens to its path and its processes. */
 export class Namespace {
-  private knownCookie: bigint | undefined;
+  /** SO_NETNS_COOKIE: identifies the namespace until the next boot. */
+  readonly cookie: bigint;
   private open = true;
 
   constructor(
     /** Where it was opened; what the path leads to may have changed since. */
     readonly path: string,
     readonly fd: number,
-  ) {}
-
-  /** SO_NETNS_COOKIE: identifies the namespace until the next boot. */
-  get cookie(): bigint {
-    this.knownCookie ??= this.visit(() => {
-      const socket = openUnixSocket();
-      try {
-        return namespaceCookie(socket);
-      } finally {
-        closeSync(socket);
-      }
-    });
-    return this.knownCookie;
+  ) {
+    this.cookie = this.visit(readCookie);
   }
 
   is(other: Namespace): boolean {
@@ -83,6 +73,16 @@ export function visitAndReturn<T>(fn: () => T): T {
   }
 }
 
+/** The cookie of the namespace in which the thread stands. */
+function readCookie(): bigint {
+  const socket = openUnixSocket();
+  try {
+    return namespaceCookie(socket);
+  } finally {
+    closeSync(socket);
+  }
+}
+
 function openPath(path: string): number {
   const follow = magicLink.test(path) ? 0 : constants.O_NOFOLLOW;
   try {
@@ -102,12 +102,19 @@ export function openNamespace(path: string): Namespace {
   try {
     const link = `/proc/self/fd/${named}`;
     if (statfsSync(link).type !== NSFS_MAGIC) throw new NotANamespaceError(path);
-    const fd = openSync(link, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (isNetworkNamespace(fd)) return new Namespace(path, fd);
-    closeSync(fd);
-    throw new NotANamespaceError(path);
+    return hold(path, openSync(link, constants.O_RDONLY | constants.O_NONBLOCK));
   } finally {
     closeSync(named);
+  }
+}
+
+function hold(path: string, fd: number): Namespace {
+  try {
+    if (!isNetworkNamespace(fd)) throw new NotANamespaceError(path);
+    return new Namespace(path, fd);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
   }
 }
 
