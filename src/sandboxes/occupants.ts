@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { readdir, readlink } from 'node:fs/promises';
 import { KernelError } from '../kernel/errno.js';
 import type { Namespace } from '../kernel/namespaces.js';
@@ -5,9 +6,9 @@ import type { Namespace } from '../kernel/namespaces.js';
 /** Pids of the processes that are in the namespace now, as far as this pid namespace shows them (proc(5)). */
 export async function occupants(namespace: Namespace): Promise<number[]> {
   // While the namespace is held open nothing else can bear its inode number.
-  const inode = await readlink(`/proc/self/fd/${namespace.fd}`);
+  const identity = `net:[${fstatSync(namespace.fd).ino}]`;
   const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
-  const inside = await Promise.all(pids.map(async (pid) => (await namespaceOf(pid)) === inode));
+  const inside = await Promise.all(pids.map(async (pid) => (await namespaceOf(pid)) === identity));
   return pids.filter((_pid, index) => inside[index]).map(Number);
 }
 

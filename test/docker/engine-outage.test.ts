@@ -6,7 +6,7 @@ import { DockerSandboxes } from '../../src/sandboxes/docker.js';
 import { BareSandboxes } from '../../src/sandboxes/bare.js';
 import { Sandboxes } from '../../src/sandboxes/sandboxes.js';
 import { DockerProxy } from '../lab/docker-proxy.js';
-import { TestEngine, pauseImage } from './engine.js';
+import { TestEngine } from './engine.js';
 
 const task = 'web-1' as TaskId;
 const logger = pino({ level: 'silent' });
@@ -27,9 +27,9 @@ afterEach(async () => {
   await proxy.stop();
   await engine.clean();
 });
-afterAll(() => engine.clean());
+afterAll(() => engine.stop());
 
-const request = () => ({ name: `${engine.instance}-a`, taskId: task, image: pauseImage, dns: null, hosts: [] });
+const request = () => ({ name: `${engine.instance}-a`, taskId: task, image: engine.pauseImage, dns: null, hosts: [] });
 
 const everyCall: [string, () => Promise<unknown>][] = [
   ['create', () => sandboxes.create(request())],

@@ -1,56 +1,51 @@
-/** The engine of the Docker tests, seen with the docker command: independent of what the service sees. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { run } from '../lab/command.js';
-
-const buildScript = fileURLToPath(new URL('../../deploy/pause/build.sh', import.meta.url));
-
-export const pauseImage = 'task-eni-test/pause:1';
+/** The lab's engine, and what these tests make on it: independent of what the service sees. */
+import { DockerEngine } from '../lab/docker-engine.js';
 
 export class TestEngine {
   readonly dockerHost: string;
   /** The instance of these tests, so that they find again, and remove, what is theirs alone. */
-  readonly instance: string;
+  readonly instance = `tesbx${process.pid}`;
+  readonly pauseImage: string;
+  private readonly engine: DockerEngine;
 
-  private constructor(dockerHost: string) {
-    this.dockerHost = dockerHost;
-    this.instance = `tesbx${process.pid}`;
+  private constructor(engine: DockerEngine, pauseImage: string) {
+    this.engine = engine;
+    this.dockerHost = engine.host;
+    this.pauseImage = pauseImage;
   }
 
   static async start(): Promise<TestEngine> {
-    const dockerHost = process.env['DOCKER_HOST'];
-    if (dockerHost === undefined) throw new Error('DOCKER_HOST names no engine');
-    const engine = new TestEngine(dockerHost);
-    await run(buildScript, ['--import', pauseImage], { env: engine.environment() });
-    return engine;
+    const engine = await DockerEngine.start();
+    return new TestEngine(engine, await engine.importImage('pause'));
   }
 
-  environment(): Record<string, string> {
-    return { PATH: process.env['PATH'] ?? '', DOCKER_HOST: this.dockerHost };
+  async stop(): Promise<void> {
+    await this.clean();
+    await this.engine.stop();
   }
 
   /** What `docker <args>` printed. */
-  async docker(...args: string[]): Promise<string> {
-    return (await run('docker', args, { env: this.environment() })).trim();
+  docker(...args: string[]): Promise<string> {
+    return this.engine.docker(...args);
+  }
+
+  environment(): Record<string, string> {
+    return this.engine.environment();
   }
 
   /** A container that is nobody's; gives its id. */
   container(name: string, ...options: string[]): Promise<string> {
-    return this.docker('run', '--detach', '--name', `${this.instance}-${name}`, ...options, pauseImage);
+    return this.docker('run', '--detach', '--name', `${this.instance}-${name}`, ...options, this.pauseImage);
   }
 
-  /** An image of the engine with nothing in it but a program, compiled from its C source; gives the image's name. */
-  async importProgram(name: string, source: string, change = 'ENTRYPOINT ["/program"]'): Promise<string> {
-    const directory = await mkdtemp(join(tmpdir(), 'program-'));
+  /** An image that starts another of the programs of busybox; gives its name. */
+  async imageOf(name: string, entrypoint: string): Promise<string> {
     const image = `${this.instance}-${name}`;
+    const base = await this.docker('create', '--network', 'none', await this.engine.importImage('app'));
     try {
-      await run('gcc', ['-static', '-x', 'c', '-o', `${directory}/program`, '-'], { input: source });
-      await run('tar', ['--create', '--file', `${directory}/image.tar`, '--directory', directory, 'program']);
-      await this.docker('import', '--change', change, `${directory}/image.tar`, image);
+      await this.docker('commit', '--change', `ENTRYPOINT ["${entrypoint}"]`, '--change', 'CMD []', base, image);
     } finally {
-      await rm(directory, { recursive: true });
+      await this.docker('rm', base);
     }
     return image;
   }

@@ -41,7 +41,7 @@ afterEach(async () => {
   await proxy.stop();
   await engine.clean();
 });
-afterAll(() => engine.clean());
+afterAll(() => engine.stop());
 
 describe("Docker's events", () => {
   it('tell of any container that starts, dies and is removed, once each', async () => {

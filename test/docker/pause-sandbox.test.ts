@@ -6,7 +6,7 @@ import { readSysctl, writeSysctl } from '../../src/kernel/sysctl.js';
 import { DockerSandboxes } from '../../src/sandboxes/docker.js';
 import type { PauseRequest } from '../../src/sandboxes/pause-container.js';
 import type { Sandbox } from '../../src/sandboxes/sandbox.js';
-import { TestEngine, pauseImage } from './engine.js';
+import { TestEngine } from './engine.js';
 
 const task = 'web-1' as TaskId;
 const dns = { servers: ['172.31.0.2'], search: ['ec2.internal'], hostname: 'ip-172-31-13-14' };
@@ -17,7 +17,14 @@ let sandboxes: DockerSandboxes;
 const opened: Sandbox[] = [];
 
 async function create(change: Partial<PauseRequest> = {}): Promise<Sandbox> {
-  const request = { name: `${engine.instance}-a`, taskId: task, image: pauseImage, dns: null, hosts: [], ...change };
+  const request = {
+    name: `${engine.instance}-a`,
+    taskId: task,
+    image: engine.pauseImage,
+    dns: null,
+    hosts: [],
+    ...change,
+  };
   const sandbox = await sandboxes.create(request);
   opened.push(sandbox);
   return sandbox;
@@ -31,7 +38,7 @@ afterEach(async () => {
   for (const { namespace } of opened.splice(0)) namespace.close();
   await engine.clean();
 });
-afterAll(() => engine.clean());
+afterAll(() => engine.stop());
 
 describe('a pause container', () => {
   it('is running, and its namespace is open by a path that Docker keeps', async () => {
@@ -101,7 +108,7 @@ describe('making a pause container again', () => {
 
   it('replaces one of ours that was made but never started', async () => {
     const labels = ['--label', `task-eni.instance=${engine.instance}`, '--label', `task-eni.task=${task}`];
-    const made = await engine.docker('create', '--name', `${engine.instance}-a`, ...labels, pauseImage);
+    const made = await engine.docker('create', '--name', `${engine.instance}-a`, ...labels, engine.pauseImage);
     const { record } = await create();
     expect(record.containerId).not.toBe(made);
   });
@@ -122,7 +129,7 @@ describe('making a pause container again', () => {
   });
 
   it('says so when the image is not that of a pause', async () => {
-    const image = await engine.importProgram('brief', 'int main(void) { return 0; }');
+    const image = await engine.imageOf('brief', '/bin/true');
     await expect(create({ image })).rejects.toMatchObject({
       code: 'step-failed',
       detail: expect.stringMatching(/ended at once: is \S+ a pause image\?/),
@@ -130,7 +137,7 @@ describe('making a pause container again', () => {
   });
 
   it('passes on what Docker says when the image cannot be started', async () => {
-    const image = await engine.importProgram('broken', 'int main(void) { return 0; }', 'ENTRYPOINT ["/missing"]');
+    const image = await engine.imageOf('broken', '/missing');
     await expect(create({ image })).rejects.toMatchObject({
       code: 'step-failed',
       detail: expect.stringMatching(/^Docker would not start the container .*\/missing/),
