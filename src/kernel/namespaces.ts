@@ -4,7 +4,7 @@ import { KernelError } from './errno.js';
 import { isNetworkNamespace, namespaceCookie, openUnixSocket, setNetworkNamespace } from './libc.js';
 
 /** linux/magic.h */
-const NSFS_MAGIC = 0x6e736673;
+export const NSFS_MAGIC = 0x6e736673;
 /** asm-generic/fcntl.h: names a file without opening it, so that a FIFO cannot block and a device does not notice. */
 const O_PATH = 0o10000000;
 /** The kernel's own link to a process's namespace: the only link that is followed. */

@@ -44,7 +44,7 @@ function isPlaceholder(path: string): boolean {
   return file.isFile() && file.size === 0;
 }
 
-function removeFile(path: string): void {
+export function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {

@@ -7,7 +7,7 @@ import { linkAlias, linkLocalMac, portName } from '../../src/attachments/names.j
 import { BridgeNamespace } from '../../src/bridge/bridge-namespace.js';
 import { readSettings } from '../../src/settings.js';
 import { spawnChild } from '../../src/kernel/spawn.js';
-import { World } from './world.js';
+import { World, run } from './world.js';
 
 const logger = pino({ level: 'silent' });
 const address = (last: number) => `169.254.172.${last}` as Ipv4;
@@ -160,7 +160,7 @@ describe('the bridge namespace', () => {
     world.ip(instance, 'address', 'add', '10.9.9.9/24', 'dev', 'ecs-eni');
     world.ip(instance, 'link', 'set', 'ecs-eni', 'down', 'address', '02:00:00:00:00:99');
     const { cookie } = bridge.namespace;
-    world.exec(instance, 'ip', 'netns', 'delete', instance);
+    run('ip', 'netns', 'delete', instance);
     await bridge.ensure();
     expect(world.open(instance).cookie).toBe(cookie);
     expect(world.ip(instance, '-br', 'address', 'show', 'dev', 'ecs-eni')).toMatch(
