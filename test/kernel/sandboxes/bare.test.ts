@@ -7,9 +7,12 @@ import { BareSandboxes } from '../../../src/sandboxes/bare.js';
 import type { Sandbox } from '../../../src/sandboxes/sandbox.js';
 import { run } from '../../lab/command.js';
 
-const instance = `tebare${process.pid}`;
+/** Named as a lab is, so that the next lab sweeps away what a crash of this leaves. */
+const instance = `te${process.pid}n0-bare`;
 const hash = '0123456789abcdef0123';
 const name = `${instance}-${hash}`;
+const other = `${instance}-b`;
+const longer = `${instance}x-${hash}`;
 const dns = { servers: ['172.31.0.2'], search: ['ec2.internal'], hostname: 'web' };
 
 const bare = new BareSandboxes(instance);
@@ -23,7 +26,7 @@ async function create(change: Partial<Parameters<BareSandboxes['create']>[0]> = 
 
 afterEach(async () => {
   for (const { namespace } of opened.splice(0)) namespace.close();
-  for (const each of [name, `${instance}-b`, `${instance}x-${hash}`]) await bare.remove(each);
+  for (const each of [name, other, longer]) await bare.remove(each);
 });
 
 describe('a bare sandbox', () => {
@@ -90,8 +93,8 @@ describe('a bare sandbox', () => {
 describe("the list of an instance's bare sandboxes", () => {
   it('has what bears its name and a hash, and nothing else', async () => {
     await create();
-    await run('ip', ['netns', 'add', `${instance}-b`]);
-    await run('ip', ['netns', 'add', `${instance}x-${hash}`]);
+    await run('ip', ['netns', 'add', other]);
+    await run('ip', ['netns', 'add', longer]);
     expect(await bare.list()).toEqual([{ name, hash, pinned: true }]);
   });
 
@@ -119,6 +122,6 @@ describe('the processes in a bare sandbox', () => {
   });
 
   it('are none when there is no such namespace', async () => {
-    expect(await bare.occupants(`${instance}-b`)).toEqual([]);
+    expect(await bare.occupants(other)).toEqual([]);
   });
 });

@@ -9,7 +9,8 @@ import { type ForbiddenNamespace, borrow } from '../../../src/sandboxes/borrowed
 import type { Sandbox } from '../../../src/sandboxes/sandbox.js';
 import { run } from '../../lab/command.js';
 
-const name = `teborrow${process.pid}`;
+/** Named as a lab is, so that the next lab sweeps away what a crash of this leaves. */
+const name = `te${process.pid}n0-borrow`;
 const odd = `${name}-odd`;
 const netns = (path: string): SandboxRequest => ({ kind: 'netns', path });
 const unusable = (detail: string | RegExp) => ({
@@ -67,7 +68,7 @@ describe("a caller's namespace", () => {
   });
 
   it("is opened by a name in Docker's folder", async () => {
-    mkdirSync('/var/run/docker/netns', { recursive: true });
+    const made = mkdirSync('/var/run/docker/netns', { recursive: true });
     const path = `/var/run/docker/netns/${odd}`;
     writeFileSync(path, '');
     await run('mount', ['--bind', `/run/netns/${name}`, path]);
@@ -75,7 +76,7 @@ describe("a caller's namespace", () => {
       expect((await resolve(netns(path))).namespace.cookie).toBe(cookieAt(`/run/netns/${name}`));
     } finally {
       await run('umount', ['--lazy', path]);
-      rmSync(path);
+      rmSync(made ?? path, { recursive: true });
     }
   });
 
@@ -177,7 +178,7 @@ describe('a namespace that no task may have', () => {
   });
 
   it.each<[SandboxRequest, RegExp]>([
-    [netns(`/run/netns/${name}`), /^\/run\/netns\/\w+ is that of the service's bridge$/],
+    [netns(`/run/netns/${name}`), /^\/run\/netns\/\S+ is that of the service's bridge$/],
     [{ kind: 'pid', pid: process.pid }, /^the namespace of process \d+ is the service's own network namespace$/],
   ])('is refused by whatever name: %o', async (request, sentence) => {
     await expect(resolve(request)).rejects.toMatchObject(unusable(sentence));
