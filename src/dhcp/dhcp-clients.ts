@@ -5,7 +5,7 @@ import type { TaskId } from '../attachments/task-id.js';
 import type { Namespace } from '../kernel/namespaces.js';
 import { type Dhclient, dhclientFiles } from './dhclient.js';
 import { FamilyClient, type NamespaceReference } from './family-client.js';
-import { type Family, type Lease, type LeaseState, taskLease } from './lease.js';
+import { type ClientState, type Family, type Lease, taskLease } from './lease.js';
 import { sweepLeftovers } from './leftovers.js';
 
 export interface DhcpTask {
@@ -83,14 +83,9 @@ export class DhcpClients {
         );
   }
 
-  /** Clients by state, one for each task and family; `off` counts tasks. */
-  countByState(): Readonly<Record<LeaseState, number>> {
-    const counts = { starting: 0, bound: 0, renewing: 0, expired: 0, failed: 0, off: 0 };
-    for (const clients of this.tasks.values()) {
-      if (clients.length === 0) counts.off++;
-      for (const client of clients) counts[client.lease.state]++;
-    }
-    return counts;
+  /** The state of each client: one for each task and family. */
+  states(): ClientState[] {
+    return [...this.tasks.values()].flat().map((client) => client.lease.state);
   }
 
   /** Calls `listener` with the hash of a task whose lease is another; returns how to end that. */

@@ -1,15 +1,17 @@
-import { fstatSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { Logger } from 'pino';
+import { describeError } from '../errors.js';
 import type { Namespace } from '../kernel/namespaces.js';
+import { processesRunning, stopProcess } from '../kernel/processes.js';
 import { hostClientNames, servedInterface } from './client-arguments.js';
-import { type ObservedProcess, endProcess, findProcesses } from './processes.js';
+
+/** Milliseconds until a client that has not ended is killed. */
+const graceMs = 2_000;
 
 export interface HostClientSearch {
   /** Name of the ENI's link, as the host knows it. */
   readonly interface: string;
   /** The namespace that the link is in: the host's. */
-  readonly namespace: Pick<Namespace, 'fd'>;
+  readonly namespace: Namespace;
   readonly log: Logger;
 }
 
@@ -19,30 +21,23 @@ export interface HostClientSearch {
  * namespace; clients inside systemd-networkd or NetworkManager are those programs' own affair.
  * Resolves with whether one was stopped; one that does not end, or may not be signalled, is told in the log.
  */
-export async function stopHostClient(search: HostClientSearch): Promise<boolean> {
-  const { log } = search;
-  const { processes, opaque } = await findProcesses(hostClientNames);
-  for (const { pid, errno } of opaque)
-    log.warn(
-      { pid, errno },
-      'a process that may be a DHCP client cannot be looked into (CAP_SYS_PTRACE); it is left alone',
-    );
-  const inode = fstatSync(search.namespace.fd).ino;
-  const clients = processes.filter((process_) => serves(process_, search.interface, inode));
-  const ended = await Promise.all(
+export async function stopHostClient({ interface: link, namespace, log }: HostClientSearch): Promise<boolean> {
+  const clients = processesRunning(hostClientNames, namespace).filter(
+    ({ program, argv }) => servedInterface(program, argv) === link,
+  );
+  const stopped = await Promise.all(
     clients.map(async (client) => {
-      const gone = await endProcess(client);
-      const what = { pid: client.pid, executable: client.executable, interface: search.interface };
-      if (gone) log.info(what, "the host's DHCP client on the ENI was stopped");
-      else log.warn(what, "the host's DHCP client on the ENI does not end");
-      return gone;
+      const what = { pid: client.pid, program: client.program, interface: link };
+      try {
+        const present = await stopProcess(client, graceMs);
+        if (present) log.info(what, "the host's DHCP client on the ENI was stopped");
+        return present;
+      } catch (error) {
+        // The ENI leaves all the same: without its link the client has nothing left to configure.
+        log.warn({ ...what, reason: describeError(error) }, "the host's DHCP client on the ENI cannot be stopped");
+        return false;
+      }
     }),
   );
-  return ended.includes(true);
-}
-
-function serves(process_: ObservedProcess, link: string, namespaceInode: number): boolean {
-  return (
-    process_.namespaceInode === namespaceInode && servedInterface(basename(process_.executable), process_.args) === link
-  );
+  return stopped.includes(true);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Ipv4, Ipv6 } from '../addresses/cidr.js';
 import { dhclientFiles, parseLeaseFile } from './dhclient.js';
-import { type Family, type FamilyLease, type Grant, type LeaseState, leaseState, nextLook } from './lease.js';
+import { type ClientState, type Family, type FamilyLease, type Grant, leaseState, nextLook } from './lease.js';
 
 export interface WatchedLease {
   readonly hash: string;
@@ -101,11 +101,10 @@ export class LeaseWatch {
   }
 }
 
-const messages: Readonly<Record<Exclude<LeaseState, 'expired' | 'failed'>, string>> = {
+const messages: Readonly<Record<Exclude<ClientState, 'expired' | 'failed'>, string>> = {
   starting: 'a lease is asked for',
   bound: 'the lease is bound',
   renewing: 'the lease has not been renewed in time; the client goes on asking',
-  off: 'no lease is asked for',
 };
 
 function describeTime(time: number | undefined): string | undefined {

@@ -2,7 +2,9 @@ import type { Ipv4, Ipv6 } from '../addresses/cidr.js';
 
 export type Family = 4 | 6;
 
-export type LeaseState = 'starting' | 'bound' | 'renewing' | 'expired' | 'failed' | 'off';
+/** Of one client. */
+export type ClientState = 'starting' | 'bound' | 'renewing' | 'expired' | 'failed';
+export type LeaseState = ClientState | 'off';
 
 /** What a task's caller is told of its leases. */
 export interface Lease {
@@ -20,7 +22,7 @@ export interface Grant {
 }
 
 export interface FamilyLease {
-  readonly state: LeaseState;
+  readonly state: ClientState;
   readonly grant: Grant | undefined;
 }
 
@@ -28,7 +30,7 @@ export interface FamilyLease {
  * The state of one client. It follows from the newest grant and the clock alone, so nothing can be missed between two looks;
  * `failing` says that the client cannot be kept running.
  */
-export function leaseState(grant: Grant | undefined, failing: boolean, now: number): LeaseState {
+export function leaseState(grant: Grant | undefined, failing: boolean, now: number): ClientState {
   if (failing) return 'failed';
   if (grant === undefined) return 'starting';
   if (now >= grant.expiresAt) return 'expired';
@@ -39,7 +41,7 @@ export function leaseState(grant: Grant | undefined, failing: boolean, now: numb
  * Trouble is told before success, and success before a family that no server has answered yet: addresses are static, so an
  * unanswered family costs the task nothing, and the count of clients by state shows it.
  */
-const mostTelling: readonly LeaseState[] = ['failed', 'expired', 'renewing', 'bound', 'starting', 'off'];
+const mostTelling: readonly ClientState[] = ['failed', 'expired', 'renewing', 'bound', 'starting'];
 
 /** One lease out of those of a task's families: the most telling state, and the first end. */
 export function taskLease(client: 'dhclient' | null, families: readonly FamilyLease[]): Lease {

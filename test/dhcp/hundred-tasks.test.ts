@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Subnet, type Task, clientPids, until } from './subnet.js';
+import { Subnet, type Task, clientPids, count, until } from './subnet.js';
 
 let subnet: Subnet;
 const tasks: Task[] = [];
@@ -17,10 +17,10 @@ it('leaves nothing of a hundred tasks once they are stopped', { timeout: 120_000
   const descriptors = readdirSync('/proc/self/fd').length;
   const clients = subnet.clients();
   for (const task of tasks) clients.start(task);
-  await until('two hundred leases', 60, () => clients.countByState().bound === 200);
+  await until('two hundred leases', 60, () => count(clients, 'bound') === 200);
   await Promise.all(tasks.map((task) => clients.stop(task.hash)));
-  expect(Object.values(clients.countByState()).every((count) => count === 0)).toBe(true);
-  for (const task of tasks) expect(await clientPids(task)).toEqual([]);
+  expect(clients.states()).toEqual([]);
+  for (const task of tasks) expect(clientPids(task)).toEqual([]);
   const hashes = tasks.map((task) => task.hash);
   expect(readdirSync('/var/lib/dhcp').filter((name) => hashes.some((hash) => name.includes(hash)))).toEqual([]);
   expect(readdirSync('/proc/self/fd')).toHaveLength(descriptors);

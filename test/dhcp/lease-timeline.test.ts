@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DhcpClients } from '../../src/dhcp/dhcp-clients.js';
-import { Subnet, type Task, clientPids, configuration, until } from './subnet.js';
+import { Subnet, type Task, clientPids, count, configuration, until } from './subnet.js';
 
 interface Scene {
   readonly subnet: Subnet;
@@ -18,7 +18,7 @@ async function begin(name: string, strange?: string): Promise<Scene> {
   const clients = subnet.clients();
   const before = await configuration(task);
   clients.start(task);
-  await until('both families bound', 10, () => clients.countByState().bound === 2);
+  await until('both families bound', 10, () => count(clients, 'bound') === 2);
   return { subnet, clients, task, before };
 }
 
@@ -50,7 +50,7 @@ describe.concurrent('a lease of two minutes', () => {
       await until('a later end', 30, () => (clients.lease(task.hash)?.expiresAt ?? 0) > first + 20_000);
       expect(subnet.messages('DHCPREQUEST', task.ipv4)).toHaveLength(2);
       await until('a renewal in DHCPv6', 20, () => subnet.messages('DHCPREPLY', task.ipv6 ?? '').length === 2);
-      expect(clients.countByState()).toMatchObject({ bound: 2 });
+      expect(count(clients, 'bound')).toBe(2);
       expect(await configuration(task)).toBe(before);
       expect(subnet.mismatches).toBe(0);
     },
@@ -65,10 +65,10 @@ describe.concurrent('a lease of two minutes', () => {
       const { subnet, clients, task, before } = starved;
       await subnet.server.stop();
       await until('renewing', 80, () => clients.lease(task.hash)?.state === 'renewing');
-      await until('both families expired', 80, () => clients.countByState().expired === 2);
+      await until('both families expired', 80, () => count(clients, 'expired') === 2);
       expect(clients.lease(task.hash)).toMatchObject({ client: 'dhclient', state: 'expired' });
       // dhclient -6 4.4.3 ends itself at the end of a lease.
-      await until('both clients run', 5, async () => (await clientPids(task)).length === 2);
+      await until('both clients run', 5, () => clientPids(task).length === 2);
       expect(await configuration(task)).toBe(before);
       const told = subnet.log.filter(({ msg }) => msg.includes('has expired'));
       expect(told.map(({ taskId, level }) => [taskId, level])).toEqual([
@@ -76,7 +76,7 @@ describe.concurrent('a lease of two minutes', () => {
         ['starved', 40],
       ]);
       await subnet.serve([task]);
-      await until('both families bound', 45, () => clients.countByState().bound === 2);
+      await until('both families bound', 45, () => count(clients, 'bound') === 2);
       expect(await configuration(task)).toBe(before);
     },
   );

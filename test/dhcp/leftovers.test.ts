@@ -56,6 +56,6 @@ it('ends the clients of a former run of this instance alone, and goes on from th
 
   clients.start({ ...living, ipv6: null });
   await until('bound', 5, () => clients.lease(living.hash)?.state === 'bound');
-  expect(await clientPids(living)).toHaveLength(1);
+  expect(clientPids(living)).toHaveLength(1);
   await clients.stop(living.hash);
 });

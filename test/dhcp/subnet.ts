@@ -6,9 +6,10 @@ import { type Ipv4, type Ipv6, parseIpv4Cidr, parseIpv6Cidr } from '../../src/ad
 import { taskHash } from '../../src/attachments/names.js';
 import { type TaskId, parseTaskId } from '../../src/attachments/task-id.js';
 import { type Dhclient, findDhclient } from '../../src/dhcp/dhclient.js';
+import type { ClientState } from '../../src/dhcp/lease.js';
 import { DhcpClients, type DhcpTask } from '../../src/dhcp/dhcp-clients.js';
-import { findProcesses } from '../../src/dhcp/processes.js';
-import { openNamespace } from '../../src/kernel/namespaces.js';
+import { type Namespace, openNamespace } from '../../src/kernel/namespaces.js';
+import { processesRunning } from '../../src/kernel/processes.js';
 import { Dnsmasq } from '../lab/dnsmasq.js';
 import type { HostNamespace } from '../lab/host-namespace.js';
 import { Lab } from '../lab/lab.js';
@@ -91,7 +92,7 @@ export class Subnet {
         ? []
         : [`address add ${eni.ipv6Address} dev eth0 nodad`, 'route add default via fe80::1 dev eth0']),
     ]);
-    const { path, cookie } = identity(home);
+    const { path, cookie } = inNamespace(home, ({ path, cookie }) => ({ path, cookie }));
     const hash = taskHash(this.instance, taskId);
     return {
       hash,
@@ -110,13 +111,6 @@ export class Subnet {
   }
 }
 
-function identity(home: HostNamespace): { path: string; cookie: bigint } {
-  const namespace = openNamespace(home.path);
-  const { path, cookie } = namespace;
-  namespace.close();
-  return { path, cookie };
-}
-
 /** All that a DHCP client could have changed in the task, and in the host's files. */
 export async function configuration(task: Task): Promise<string> {
   const seen = ['link', 'addr', 'route', '-6 route', 'rule', '-6 rule'].map((what) =>
@@ -126,11 +120,25 @@ export async function configuration(task: Task): Promise<string> {
   return (await Promise.all([...seen, ...files.map((file) => readFile(file, 'utf8'))])).join('\n---\n');
 }
 
-/** Pids of the clients of a task, by what the kernel shows. */
-export async function clientPids(task: Task): Promise<number[]> {
-  const { processes } = await findProcesses(new Set(['dhclient']));
-  const clients = processes.filter(({ executable }) => executable.endsWith('/dhclient'));
-  return clients.filter(({ args }) => args.some((arg) => arg.includes(task.hash))).map(({ pid }) => pid);
+/** Pids of the clients in the task's namespace. */
+export function clientPids(task: Task): number[] {
+  return inNamespace(task.home, (namespace) =>
+    processesRunning(new Set(['dhclient']), namespace).map(({ pid }) => pid),
+  );
+}
+
+function inNamespace<T>(home: HostNamespace, look: (namespace: Namespace) => T): T {
+  const namespace = openNamespace(home.path);
+  try {
+    return look(namespace);
+  } finally {
+    namespace.close();
+  }
+}
+
+/** How many clients are in the state. */
+export function count(clients: DhcpClients, state: ClientState): number {
+  return clients.states().filter((each) => each === state).length;
 }
 
 export async function until(what: string, seconds: number, condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -24,7 +24,7 @@ describe('the interface that a client of the host serves', () => {
   });
 
   it('is read from the title that dhcpcd gives itself', () => {
-    expect(servedInterface('dhcpcd', ['dhcpcd: eth1 [ip4] [ip6]'])).toBe('eth1');
+    expect(servedInterface('dhcpcd', ['dhcpcd: eth1 [ip4] [ip6]', '', ''])).toBe('eth1');
     expect(servedInterface('dhcpcd', ['dhcpcd: [manager] [ip4]'])).not.toBe('eth1');
     expect(servedInterface('dhcpcd', ['dhcpcd: [network proxy] eth1'])).not.toBe('eth1');
   });

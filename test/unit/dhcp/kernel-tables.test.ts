@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasUsableLinkLocal } from '../../../src/dhcp/link-local.js';
-import { parseStat, splitArguments } from '../../../src/dhcp/processes.js';
+import { parseProcess } from '../../../src/dhcp/left-process.js';
 
 describe('the table of IPv6 addresses', () => {
   const table = (flags: string, scope = '20', name = 'eth0') =>
@@ -25,16 +25,17 @@ fe800000000000003caa37fffe366014 02 40 ${scope} ${flags}     ${name}
 describe('what /proc says of a process', () => {
   const numbers = Array.from({ length: 40 }, (_, index) => String(index + 100)).join(' ');
 
-  it('is read behind a name that holds anything', () => {
-    expect(parseStat(`42 (a) R (b) c) S ${numbers}`)).toEqual({ state: 'S', startTime: '118' });
+  it('is read behind a name that holds anything, with its empty arguments', () => {
+    expect(parseProcess('dhclient', `42 (a) R (b) c) S ${numbers}`, 'dhclient\0\0eth0\0')).toEqual({
+      pid: 42,
+      startTime: '118',
+      program: 'dhclient',
+      argv: ['dhclient', '', 'eth0'],
+    });
   });
 
   it('is undefined when it is cut short', () => {
-    expect(parseStat('42 (sh) S 1 2')).toBeUndefined();
-  });
-
-  it('keeps empty arguments and drops the padding of a title', () => {
-    expect(splitArguments('a\0\0b\0')).toEqual(['a', '', 'b']);
-    expect(splitArguments('dhcpcd: eth0 [ip4]\0\0\0\0')).toEqual(['dhcpcd: eth0 [ip4]']);
+    expect(parseProcess('dhclient', '42 (sh) S 1 2', '')).toBeUndefined();
+    expect(parseProcess('dhclient', '', '')).toBeUndefined();
   });
 });
