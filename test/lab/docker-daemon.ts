@@ -1,6 +1,6 @@
 /** Starts and ends the daemon, and removes what a crash left of it. */
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from './command.js';
 import { HostNamespace } from './host-namespace.js';
@@ -134,18 +134,6 @@ export async function removeEngine(files: EngineFiles): Promise<void> {
 
 async function removeCgroups(): Promise<void> {
   const controllers = (await readdir(cgroups)).map((name) => `${cgroups}/${name}/${cgroup}`);
-  for (const path of [`${cgroups}/${cgroup}`, ...controllers]) {
-    if (
-      !(await stat(path).then(
-        (found) => found.isDirectory(),
-        (error: unknown) => (isMissing(error) || isNotFolder(error) ? false : Promise.reject(error)),
-      ))
-    )
-      continue;
-    await run('find', [path, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', '+']);
-  }
-}
-
-function isNotFolder(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOTDIR';
+  for (const path of [`${cgroups}/${cgroup}`, ...controllers])
+    if (existsSync(path)) await run('find', [path, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', '+']);
 }

@@ -2,14 +2,13 @@
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { inCheckout } from './checkout.js';
 import { run } from './command.js';
 
 export type ImageName = 'pause' | 'app';
 
 export const images = { pause: 'task-eni-lab/pause:1', app: 'task-eni-lab/app:1' } as const;
 
-const buildPause = fileURLToPath(new URL('../../deploy/pause/build.sh', import.meta.url));
 const compilers = ['/usr/bin/gcc', '/usr/bin/cc'];
 
 type Docker = (...args: string[]) => Promise<string>;
@@ -21,6 +20,7 @@ export async function importImage(
 ): Promise<string> {
   const image = images[name];
   if ((await engine.docker('images', '--quiet', image)) !== '') return image;
+  const buildPause = inCheckout('deploy/pause/build.sh');
   const compiler = compilers.find((each) => existsSync(each));
   if (name === 'pause' && compiler !== undefined && existsSync(buildPause)) {
     await run('sh', [buildPause, '--import', image], { env: { ...engine.environment, CC: compiler } });

@@ -69,7 +69,7 @@ export class Metadata {
   }
   /** Ends one fault, or all. */
   heal(id?: number): Promise<void> {
-    return this.server.call('heal', id);
+    return this.server.call('heal', id ?? null);
   }
 
   invalidateTokens(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Finds, or compiles, the lab's servers: Node 20 runs no TypeScript, and a test runs from the sources. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -33,6 +33,7 @@ async function compile(): Promise<string> {
   const directory = `${parent}/servers-${hash}`;
   if (existsSync(directory)) return directory;
   await mkdir(parent, { recursive: true, mode: 0o700 });
+  await forgetOld(parent);
   const { default: ts } = await import('typescript');
   const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 };
   const fresh = await mkdtemp(`${parent}/new-`);
@@ -49,4 +50,14 @@ async function compile(): Promise<string> {
     await rm(fresh, { recursive: true });
   }
   return directory;
+}
+
+const day = 86_400_000;
+
+/** Of other versions, and of compilations that crashed, what is older than a day: younger ones may be in use. */
+async function forgetOld(parent: string): Promise<void> {
+  for (const name of (await readdir(parent)).filter((each) => /^(?:servers|new)-/.test(each))) {
+    const path = `${parent}/${name}`;
+    if (Date.now() - statSync(path).mtimeMs > day) await rm(path, { recursive: true, force: true });
+  }
 }

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { NetworkOrProblem } from './answers.js';
+import { inCheckout } from './checkout.js';
 import type { HostNamespace } from './host-namespace.js';
 import { hasCode } from './lab-id.js';
 
@@ -30,8 +30,6 @@ export interface LogLine {
   readonly msg: string;
   readonly [key: string]: unknown;
 }
-
-const defaultEntry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /** The product, started in the host's network namespace as it is in production. */
 export class ServiceProcess {
@@ -68,7 +66,7 @@ export class ServiceProcess {
   ): Promise<ServiceProcess> {
     const log = openSync(logFile, 'a');
     const argv = [...(options.before ?? []), process.execPath, ...(options.nodeArgs ?? [])];
-    const [command = '', ...args] = [...argv, options.entry ?? defaultEntry, 'serve'];
+    const [command = '', ...args] = [...argv, options.entry ?? inCheckout('dist/main.js'), 'serve'];
     const child = host.start(command, args, { env: environment, stdio: ['ignore', log, log] });
     closeSync(log);
     const service = new ServiceProcess(child, environment, logFile);

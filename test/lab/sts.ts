@@ -59,7 +59,7 @@ export class Sts {
     return this.server.call('fail', fault);
   }
   heal(id?: number): Promise<void> {
-    return this.server.call('heal', id);
+    return this.server.call('heal', id ?? null);
   }
 
   calls(): Promise<StsCall[]> {

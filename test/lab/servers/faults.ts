@@ -33,8 +33,8 @@ export class Faults {
   }
 
   /** Ends one fault, or all. */
-  remove(id?: number): void {
-    this.active = id === undefined ? [] : this.active.filter((fault) => fault.id !== id);
+  remove(id: number | null): void {
+    this.active = id === null ? [] : this.active.filter((fault) => fault.id !== id);
   }
 
   /** The first fault that hits a request for `path` now, counted. */

@@ -141,7 +141,7 @@ obey({
     else keys[key] = value;
   },
   fail: (fault: Fault) => faults.add(fault),
-  heal: (id?: number) => faults.remove(id),
+  heal: (id: number | null) => faults.remove(id),
   invalidateTokens: () => tokens.clear(),
   allowVersion1: (allowed: boolean) => void (version1 = allowed),
   requests: () => requests,

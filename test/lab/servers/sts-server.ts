@@ -134,7 +134,7 @@ obey({
   setPolicy: (roleArn: string, policy: RolePolicy) => state.setPolicy(roleArn, policy),
   setLifetime: (seconds: number | null) => state.setLifetime(seconds),
   fail: (fault: Fault) => faults.add(fault),
-  heal: (id?: number) => faults.remove(id),
+  heal: (id: number | null) => faults.remove(id),
   calls: () => calls,
   resetCalls: () => void (calls = []),
 });
