@@ -1,4 +1,9 @@
 /** A host with an ENI (a veth whose other end is "the VPC") and a task's namespace. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pino from 'pino';
 import type { Mac } from '../../src/addresses/mac.js';
 import { type Side, bringHome } from '../../src/eni/bring-home.js';
@@ -71,6 +76,27 @@ export class EniWorld extends World {
       temporaryName: 'te0123456789',
     });
     return { link, identity: identityOf(link), former: eni };
+  }
+
+  /** The ENI's properties as {@link addEni} gave them. */
+  async eniBefore(): Promise<FormerLink> {
+    const peer = await this.host.session.linkByName('eni0-vpc');
+    return { name: 'eni0', mtu: 9001, txQueueLength: peer?.txQueueLength ?? 1000, flags: 0 };
+  }
+
+  /** A router on the ENI's other end that advertises the prefix; gives what stops it. */
+  async advertise(link: string, prefix: string): Promise<() => void> {
+    const folder = mkdtempSync(join(tmpdir(), 'tek-'));
+    const file = join(folder, 'radvd.conf');
+    const settings = 'AdvSendAdvert on; MinRtrAdvInterval 3; MaxRtrAdvInterval 4;';
+    writeFileSync(file, `interface ${link} { ${settings} prefix ${prefix} { AdvAutonomous on; }; };`);
+    const args = ['netns', 'exec', this.hostName, 'radvd', '-n', '-C', file, '-p', join(folder, 'pid'), '-m', 'stderr'];
+    const child = spawn('ip', args, { stdio: 'ignore' });
+    await once(child, 'spawn');
+    return () => {
+      child.kill();
+      rmSync(folder, { recursive: true });
+    };
   }
 
   bringHome(identity: EniIdentity, former: FormerLink, task: Side | undefined = this.task): Promise<Link | undefined> {
