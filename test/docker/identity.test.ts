@@ -9,6 +9,7 @@ import { openContainerNamespace } from '../../src/sandboxes/container-namespace.
 import { DockerSandboxes } from '../../src/sandboxes/docker.js';
 import { Sandboxes } from '../../src/sandboxes/sandboxes.js';
 import type { SandboxRecord } from '../../src/store/record.js';
+import { run } from '../lab/command.js';
 import { TestEngine } from './engine.js';
 
 const web = 'web-1' as TaskId;
@@ -88,11 +89,18 @@ describe("a record's sandbox", () => {
 
   it('is gone, too, when only a mount that a crashed engine left behind still holds the namespace', async () => {
     const record = await create();
-    const namespace = sandboxes.open(record)!;
-    await engine.docker('kill', record.containerId!);
-    const left = { ...record, netns: `/proc/self/fd/${namespace.fd}` };
-    namespace.close();
-    expect(await sandboxes.alive(left)).toBe(false);
+    const left = { ...record, netns: `/run/netns/te${process.pid}n0-left` };
+    await run('mkdir', ['--parents', '/run/netns']);
+    await run('touch', [left.netns]);
+    await run('mount', ['--bind', record.netns, left.netns]);
+    try {
+      await engine.docker('kill', record.containerId!);
+      expect(opens(left)).toBe(true);
+      expect(await sandboxes.alive(left)).toBe(false);
+    } finally {
+      await run('umount', [left.netns]);
+      await run('rm', [left.netns]);
+    }
   });
 
   it('is removed with its container, and absent the next time', async () => {
