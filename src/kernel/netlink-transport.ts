@@ -51,7 +51,7 @@ export class NetlinkTransport {
   private readonly active = new Set<Job>();
   private closed = false;
 
-  private constructor(private readonly socket: NetlinkSocket) {
+  constructor(private readonly socket: Pick<NetlinkSocket, 'request' | 'close' | 'on'>) {
     // The library tells a failed send to its request as well; unheard, the event would end the process.
     socket.on('error', () => this.close());
   }
@@ -121,10 +121,10 @@ export class NetlinkTransport {
     const [messages] = await this.socket
       .request(type, body, { flags, timeout: timeoutMs, checkError: false })
       .catch((error: unknown) => {
-        // What has no errno is the library's word for a time-out.
-        if (error instanceof Error && !('code' in error))
-          throw new KernelError('ETIMEDOUT', operation, { cause: error });
-        throw KernelError.fromFileSystem(error, operation);
+        if (error instanceof Error && 'code' in error) throw KernelError.fromFileSystem(error, operation);
+        // What has no errno comes from the library: no answer in time, or one that it cannot read.
+        const isTimeout = error instanceof Error && error.message.startsWith('Timeout');
+        throw new KernelError(isTimeout ? 'ETIMEDOUT' : 'EBADMSG', operation, { cause: error });
       });
     const [first] = messages;
     if (first?.type !== MessageType.ERROR) return messages;
