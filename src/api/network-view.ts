@@ -1,6 +1,6 @@
 /** A record as callers see it. Pure. */
 import { type Cidr, type Ipv4, type Ipv6, formatCidr } from '../addresses/cidr.js';
-import type { Lease } from '../dhcp/dhcp-clients.js';
+import type { Lease } from '../dhcp/lease.js';
 import type { AttachmentRecord } from '../store/record.js';
 import type { CredentialsViewDto, EniViewDto, LeaseDto, LinkLocalDto, NetworkDto, StepDto } from './network.dto.js';
 

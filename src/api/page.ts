@@ -9,26 +9,37 @@ export interface Page {
 
 /**
  * The page in one document: `/` is open and a path for each file would not be, since a browser sends no token for a script.
- * Script and style are named in the policy by their digests (CSP Level 3, section 2.3.1).
+ * Scripts and styles are named in the policy by their digests (CSP Level 3, section 2.3.1).
  */
 export function readPage(): Page {
-  const [html, script, style] = ['index.html', 'page.js', 'page.css'].map(readPart) as [string, string, string];
-  return {
-    html: html
-      .replace('<link rel="stylesheet" href="page.css" />', () => `<style>${style}</style>`)
-      .replace('<script type="module" src="page.js"></script>', () => `<script type="module">${script}</script>`),
-    policy: [
-      "default-src 'none'",
-      `script-src '${digestOf(script)}'`,
-      `style-src '${digestOf(style)}'`,
-      "connect-src 'self'",
-      'img-src data:',
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-      "require-trusted-types-for 'script'",
-    ].join('; '),
-  };
+  const scripts: string[] = [];
+  const styles: string[] = [];
+  const html = readPart('index.html')
+    .replace(/<link rel="stylesheet" href="([\w.]+)" \/>/g, (_tag, name: string) => {
+      const style = readPart(name);
+      styles.push(style);
+      return `<style>${style}</style>`;
+    })
+    .replace(/<script type="module" src="([\w.]+)"><\/script>/g, (_tag, name: string) => {
+      const script = readPart(name);
+      scripts.push(script);
+      return `<script type="module">${script}</script>`;
+    });
+  return { html, policy: policyFor(scripts, styles) };
+}
+
+function policyFor(scripts: readonly string[], styles: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.map(digestOf).join(' ')}`,
+    `style-src ${styles.map(digestOf).join(' ')}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
 }
 
 function readPart(name: string): string {
@@ -36,5 +47,5 @@ function readPart(name: string): string {
 }
 
 function digestOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

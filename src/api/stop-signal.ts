@@ -4,33 +4,36 @@ import { TaskEniError } from '../errors.js';
 /** Tells every request that waits that the service is stopping. */
 @Injectable()
 export class StopSignal {
-  private readonly controller = new AbortController();
-
-  begin(): void {
-    this.controller.abort(shuttingDown());
-  }
+  private readonly listeners = new Set<() => void>();
+  private begun = false;
 
   get stopping(): boolean {
-    return this.controller.signal.aborted;
+    return this.begun;
   }
 
-  onStop(listener: () => void): void {
-    this.controller.signal.addEventListener('abort', listener, { once: true });
+  begin(): void {
+    if (this.begun) return;
+    this.begun = true;
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Returns what takes the listener away again. */
+  onStop(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** What `work` gives, or the error shutting-down when the service stops first; the work itself goes on. */
   async waitFor<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this.controller;
-    signal.throwIfAborted();
-    let stop: (() => void) | undefined;
+    let forget: (() => void) | undefined;
     const stopped = new Promise<never>((_resolve, reject) => {
-      stop = () => reject(signal.reason as TaskEniError);
-      signal.addEventListener('abort', stop, { once: true });
+      if (this.begun) reject(shuttingDown());
+      forget = this.onStop(() => reject(shuttingDown()));
     });
     try {
-      return await Promise.race([work, stopped]);
+      return await Promise.race([stopped, work]);
     } finally {
-      if (stop !== undefined) signal.removeEventListener('abort', stop);
+      forget?.();
     }
   }
 }
