@@ -96,7 +96,7 @@ function end(kind, name, ...values) {
   const shown = values.filter((value) => value !== null);
   return shown.length === 0
     ? []
-    : [make('dt', {}, name), make('dd', { class: kind }, make('code', {}, shown.join('  ')))];
+    : [make('dt', { class: kind }, name), make('dd', { class: kind }, make('code', {}, shown.join(' · ')))];
 }
 
 function taskRow(network) {
@@ -111,7 +111,9 @@ function taskRow(network) {
       'dl',
       { class: 'ends' },
       ...end('nic', eni.interface ?? 'ENI', eni.ipv4Address, eni.ipv6Address, eni.macAddress),
+      ...end('nic phone', 'ENI', eni.id),
       ...end('ll', linkLocal?.interface ?? 'bridge', linkLocal?.ipv4Address ?? null),
+      ...end('ll phone', 'port', linkLocal?.hostInterface ?? null),
       ...end('', 'role', credentials?.roleArn ?? null),
       ...end('', 'network', network.networkMode),
     ),
