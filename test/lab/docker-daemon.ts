@@ -3,27 +3,15 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from './command.js';
+import type { EngineFiles } from './engine-files.js';
 import { HostNamespace } from './host-namespace.js';
 import { isMissing, startTime } from './lab-id.js';
 import { allPids, endProcesses, labProcesses } from './process-table.js';
 import { unmountBelow } from './sweep.js';
 
-export interface EngineFiles {
-  readonly directory: string;
-  readonly data: string;
-  readonly exec: string;
-  readonly socket: string;
-  readonly log: string;
-  readonly state: string;
-}
-
-/** Marks the daemon's processes, and names the network namespace. */
-const mark = 'task-eni-lab-engine';
-/** Control group of all its containers: the one mark that a container's processes cannot lose. */
-const cgroup = 'task-eni-lab';
 const cgroups = '/sys/fs/cgroup';
 
-const namespace = new HostNamespace(mark, mark);
+const namespaceOf = (files: EngineFiles) => new HostNamespace(files.mark, files.mark);
 
 function requireCgroups(): void {
   const version1 = existsSync(`${cgroups}/memory`) && existsSync(`${cgroups}/devices`);
@@ -36,6 +24,7 @@ function requireCgroups(): void {
 /** Resolves when it answers. overlay2 where the disk can, else vfs. */
 export async function startDaemon(files: EngineFiles): Promise<void> {
   requireCgroups();
+  const namespace = namespaceOf(files);
   await run('ip', ['netns', 'add', namespace.name]);
   await namespace.run('ip', 'link', 'set', 'lo', 'up');
   await writeFile(`${files.directory}/daemon.json`, '{}\n');
@@ -52,8 +41,18 @@ function daemonArguments(files: EngineFiles, driver: string): string[] {
   const network = ['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'];
   const places = ['--data-root', files.data, '--exec-root', files.exec, '--pidfile', `${files.directory}/dockerd.pid`];
   // Should a containerd of the machine's be there, dockerd takes that one: names of our own keep them apart.
-  const containerd = ['--containerd-namespace', mark, '--containerd-plugins-namespace', `${mark}-plugins`];
-  const rest = ['--storage-driver', driver, '--cgroup-parent', `/${cgroup}`, '--log-level', 'warn'];
+  const containerd = ['--containerd-namespace', files.mark, '--containerd-plugins-namespace', `${files.mark}-plugins`];
+  // systemd's driver, the default beside systemd, takes slices alone.
+  const rest = [
+    '--exec-opt',
+    'native.cgroupdriver=cgroupfs',
+    '--storage-driver',
+    driver,
+    '--cgroup-parent',
+    `/${files.mark}`,
+    '--log-level',
+    'warn',
+  ];
   return [
     ...network,
     ...places,
@@ -69,7 +68,7 @@ function daemonArguments(files: EngineFiles, driver: string): string[] {
 /** Why it does not run; undefined when it does. It outlives the process that starts it, since others may share it. */
 async function tryDaemon(files: EngineFiles, driver: string): Promise<string | undefined> {
   const log = openSync(files.log, 'w');
-  const child = namespace.start('dockerd', daemonArguments(files, driver), {
+  const child = namespaceOf(files).start('dockerd', daemonArguments(files, driver), {
     stdio: ['ignore', log, log],
     detached: true,
   });
@@ -106,11 +105,12 @@ export async function endDaemon(files: EngineFiles): Promise<void> {
   while ((await startTime(Number(pid))) === time && Date.now() < deadline) await sleep(10);
 }
 
-async function containerProcesses(): Promise<number[]> {
+/** The control group is the one mark that a container's processes cannot lose. */
+async function containerProcesses(mark: string): Promise<number[]> {
   const found: number[] = [];
   for (const pid of await allPids()) {
     try {
-      if ((await readFile(`/proc/${pid}/cgroup`, 'utf8')).includes(`:/${cgroup}/`)) found.push(pid);
+      if ((await readFile(`/proc/${pid}/cgroup`, 'utf8')).includes(`:/${mark}/`)) found.push(pid);
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
@@ -118,22 +118,24 @@ async function containerProcesses(): Promise<number[]> {
   return found;
 }
 
-async function engineProcesses(): Promise<number[]> {
-  return [...new Set([...(await labProcesses([mark], new Set())), ...(await containerProcesses())])];
+async function engineProcesses({ mark }: EngineFiles): Promise<number[]> {
+  return [...new Set([...(await labProcesses([mark], new Set())), ...(await containerProcesses(mark))])];
 }
 
 /** Removes every trace: processes, mounts, namespace, control groups, files. The folder itself stays, with lock and users in it. */
 export async function removeEngine(files: EngineFiles): Promise<void> {
-  for (let pids = await engineProcesses(); pids.length > 0; pids = await engineProcesses()) await endProcesses(pids);
+  for (let pids = await engineProcesses(files); pids.length > 0; pids = await engineProcesses(files))
+    await endProcesses(pids);
+  const namespace = namespaceOf(files);
   await unmountBelow([files.data, files.exec, namespace.path]);
   await rm(namespace.path, { force: true });
-  await removeCgroups();
+  await removeCgroups(files.mark);
   for (const path of [files.data, files.exec, files.socket, files.state, `${files.directory}/dockerd.pid`])
     await rm(path, { recursive: true, force: true });
 }
 
-async function removeCgroups(): Promise<void> {
-  const controllers = (await readdir(cgroups)).map((name) => `${cgroups}/${name}/${cgroup}`);
-  for (const path of [`${cgroups}/${cgroup}`, ...controllers])
+async function removeCgroups(mark: string): Promise<void> {
+  const controllers = (await readdir(cgroups)).map((name) => `${cgroups}/${name}/${mark}`);
+  for (const path of [`${cgroups}/${mark}`, ...controllers])
     if (existsSync(path)) await run('find', [path, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', '+']);
 }

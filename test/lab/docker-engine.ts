@@ -1,54 +1,63 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { run } from './command.js';
-import { type EngineFiles, endDaemon, removeEngine, startDaemon } from './docker-daemon.js';
+import { endDaemon, removeEngine, startDaemon } from './docker-daemon.js';
+import { type EngineFiles, filesOf } from './engine-files.js';
 import { type ImageName, importImage } from './docker-images.js';
 import { markLives, ownMark, withLock } from './file-lock.js';
 import { isMissing } from './lab-id.js';
 
-const directory = `${tmpdir()}/task-eni-lab-${process.getuid?.() ?? 0}/engine`;
-
-const files: EngineFiles = {
-  directory,
-  data: `${directory}/data`,
-  exec: `${directory}/exec`,
-  socket: `${directory}/docker.sock`,
-  log: `${directory}/dockerd.log`,
-  state: `${directory}/engine.json`,
-};
-
 /**
  * A Docker engine of the lab's own: in a network namespace that has only lo, with no bridge and no packet filter rules.
- * There is one a machine. Who starts it while it runs shares it; it ends when the last living one of those has stopped it.
+ * There is one a machine of each name. Who starts it while it runs shares it; it ends when the last living one of those has
+ * stopped it. A test that does harm to its engine takes one of another name.
  */
 export class DockerEngine {
   /** As DOCKER_HOST takes it. */
-  readonly host = `unix://${files.socket}`;
-  readonly log = files.log;
+  readonly host: string;
+  readonly log: string;
+  private readonly files: EngineFiles;
+  private readonly userFile: string;
 
-  private constructor() {}
+  private constructor(files: EngineFiles) {
+    this.files = files;
+    this.userFile = `${files.directory}/users/${process.pid}-${randomUUID()}`;
+    this.host = `unix://${files.socket}`;
+    this.log = files.log;
+  }
 
-  static async start(): Promise<DockerEngine> {
-    await mkdir(`${directory}/users`, { recursive: true, mode: 0o711 });
-    const engine = new DockerEngine();
-    await withLock(`${directory}/lock`, async () => {
+  static async start(options: { name?: string } = {}): Promise<DockerEngine> {
+    const files = filesOf(options.name ?? 'engine');
+    await mkdir(`${files.directory}/users`, { recursive: true, mode: 0o711 });
+    const engine = new DockerEngine(files);
+    await engine.locked(async () => {
       if (!(await engine.answers())) {
         await removeEngine(files);
         await startDaemon(files);
       }
-      await writeFile(engine.userFile(), await ownMark());
+      await writeFile(engine.userFile, await ownMark());
     });
     return engine;
   }
 
+  /** The daemon's process id. */
+  async pid(): Promise<number> {
+    const state = JSON.parse(await readFile(this.files.state, 'utf8')) as { mark: string };
+    return Number.parseInt(state.mark);
+  }
+
+  private locked<T>(work: () => Promise<T>): Promise<T> {
+    return withLock(`${this.files.directory}/lock`, work);
+  }
+
   /** Ends the engine unless another living process uses it; then nothing of it is left, images included. */
   async stop(): Promise<void> {
-    await withLock(`${directory}/lock`, async () => {
-      await rm(this.userFile(), { force: true });
+    await this.locked(async () => {
+      await rm(this.userFile, { force: true });
       if (await this.isUsed()) return;
       await this.removeContainers();
-      await endDaemon(files);
-      await removeEngine(files);
+      await endDaemon(this.files);
+      await removeEngine(this.files);
     });
   }
 
@@ -59,7 +68,7 @@ export class DockerEngine {
 
   /** For programs that talk to it, the docker command among them; no configuration of the user's is read. */
   environment(): Record<string, string> {
-    return { PATH: process.env['PATH'] ?? '', DOCKER_HOST: this.host, DOCKER_CONFIG: `${directory}/config` };
+    return { PATH: process.env['PATH'] ?? '', DOCKER_HOST: this.host, DOCKER_CONFIG: `${this.files.directory}/config` };
   }
 
   /** The image's name. */
@@ -73,13 +82,9 @@ export class DockerEngine {
     return { DOCKER_HOST: this.host, TASK_ENI_PAUSE_IMAGE: pause, TASK_ENI_SANDBOX: 'docker' };
   }
 
-  private userFile(): string {
-    return `${directory}/users/${process.pid}`;
-  }
-
   private async isUsed(): Promise<boolean> {
-    for (const name of await readdir(`${directory}/users`)) {
-      const file = `${directory}/users/${name}`;
+    for (const name of await readdir(`${this.files.directory}/users`)) {
+      const file = `${this.files.directory}/users/${name}`;
       if (await markLives(await readFile(file, 'utf8'))) return true;
       await rm(file, { force: true });
     }
@@ -90,7 +95,7 @@ export class DockerEngine {
   private async answers(): Promise<boolean> {
     let state: { mark: string };
     try {
-      state = JSON.parse(await readFile(files.state, 'utf8')) as { mark: string };
+      state = JSON.parse(await readFile(this.files.state, 'utf8')) as { mark: string };
     } catch (error) {
       if (isMissing(error) || error instanceof SyntaxError) return false;
       throw error;

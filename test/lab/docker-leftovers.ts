@@ -1,6 +1,7 @@
 /** Containers that a lab's services made. Which engines they used is noted in the lab's folder. */
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile, readFile, readdir } from 'node:fs/promises';
 import { run } from './command.js';
+import { enginesDirectory } from './engine-files.js';
 import { isMissing, labDirectory } from './lab-id.js';
 import { networksOf } from './process-table.js';
 
@@ -13,7 +14,19 @@ export async function noteDockerHost(id: string, dockerHost: string): Promise<vo
 
 async function notedHosts(id: string): Promise<string[]> {
   try {
-    return [...new Set((await readFile(noteFile(id), 'utf8')).split('\n').filter(Boolean))];
+    const noted = (await readFile(noteFile(id), 'utf8')).split('\n').filter(Boolean);
+    return [...new Set([...noted, ...(await ownEngines())])];
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** The lab's own engines: what was noted may be a proxy in front of one, and gone by now. */
+async function ownEngines(): Promise<string[]> {
+  try {
+    const names = await readdir(enginesDirectory);
+    return names.map((name) => `unix://${enginesDirectory}/${name}/docker.sock`);
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;

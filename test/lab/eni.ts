@@ -1,4 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HostNamespace, IpObject } from './host-namespace.js';
 import { run } from './command.js';
 import { belongsTo, isMissing } from './lab-id.js';
@@ -68,8 +69,19 @@ export class Eni implements EniFacts {
 
   /** Finds the link by its wire: in the lab's namespaces first, then in those of every process. Undefined when there is no link. */
   async locate(): Promise<Place | undefined> {
-    const wire = await this.wireLink();
-    if (wire === undefined) return undefined;
+    const deadline = Date.now() + 5_000;
+    for (let wire = await this.wireLink(); wire !== undefined; wire = await this.wireLink()) {
+      const place = await this.placeOf(wire);
+      if (place !== undefined) return place;
+      // A namespace that nobody holds any more takes a moment to die, and the link, and with it the wire, dies then.
+      if (Date.now() > deadline)
+        throw new Error(`${this.mac}: the link is in no namespace that has a name or a process`);
+      await sleep(20);
+    }
+    return undefined;
+  }
+
+  private async placeOf(wire: IpObject): Promise<Place | undefined> {
     const seen = new Set<string>();
     for (const path of await this.namedNamespaces()) {
       seen.add(`net:[${(await stat(path)).ino}]`);
@@ -82,9 +94,7 @@ export class Eni implements EniFacts {
       const name = await this.nameIn(path, wire);
       if (name !== undefined) return { netns: path, name };
     }
-    throw new Error(
-      `${this.mac}: its wire ${this.wire} is there, but the link is in no namespace that has a name or a process`,
-    );
+    return undefined;
   }
 
   private async namedNamespaces(): Promise<string[]> {
