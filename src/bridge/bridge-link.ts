@@ -48,7 +48,7 @@ const ipv6Settings: readonly (readonly [SysctlKey, number])[] = [
   ['net/ipv6/conf/default/disable_ipv6', 1],
 ];
 
-export function closeNamespace(namespace: Namespace): void {
+export function sealNamespace(namespace: Namespace): void {
   writeSysctls(namespace, ipv4Settings);
   writeIpv6Sysctls(namespace, ipv6Settings);
 }

@@ -8,7 +8,7 @@ import type { Namespace } from '../kernel/namespaces.js';
 import { NetlinkSession } from '../kernel/netlink.js';
 import { isPinned, pinNamespace, repinNamespace } from '../kernel/pins.js';
 import { writeSysctl } from '../kernel/sysctl.js';
-import { type BridgeSettings, bridgeDrift, bridgeMac, closeNamespace, ensureBridge } from './bridge-link.js';
+import { type BridgeSettings, bridgeDrift, bridgeMac, sealNamespace, ensureBridge } from './bridge-link.js';
 import { portDrift } from './port-drift.js';
 import { type BridgePort, type PortPlan, hasPortFlags, portFlags, portMtu, portsOf } from './port.js';
 import { type ServerEnd, setUpTaskEnd, taskEndDrift } from './task-end.js';
@@ -58,7 +58,7 @@ export class BridgeNamespace {
 
   private async open(): Promise<Opened> {
     const namespace = await pinNamespace(this.settings.instance);
-    closeNamespace(namespace);
+    sealNamespace(namespace);
     return { namespace, session: NetlinkSession.open(namespace) };
   }
 
@@ -108,6 +108,10 @@ export class BridgeNamespace {
     try {
       await session.createVeth(end, peerEnd, bridge.index);
     } catch (error) {
+      if (isErrno(error, 'EXFULL'))
+        throw new TaskEniError('address-pool-exhausted', `${bridge.name} has no room for another port`, {
+          cause: error,
+        });
       if (isErrno(error, 'EEXIST') && (await task.linkByName(plan.interface)) !== undefined)
         throw new TaskEniError('unusable-sandbox', `the sandbox already has a link called ${plan.interface}`);
       throw error;

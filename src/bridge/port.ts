@@ -37,7 +37,10 @@ export const portFlags: PortFlags = {
   broadcastFlood: false,
 };
 
-/** Both ends of a pair: the bridge takes the lowest of its ports, and what one end sends the other must take. */
+/**
+ * Both ends of a pair, or one would send what the other drops. A larger one brings nothing that could be measured: the
+ * credentials fit into two segments, and between two ends of a pair they are not even cut.
+ */
 export const portMtu = 1500;
 
 export function hasPortFlags(link: Link): boolean {

@@ -1,6 +1,7 @@
 /** What the host may have configured on an ENI before it is a task's: found, and taken away. */
 import type { Logger } from 'pino';
 import { formatCidr } from '../addresses/cidr.js';
+import { TaskEniError } from '../errors.js';
 import { type Address, families } from '../kernel/address-message.js';
 import { ignoring } from '../kernel/errno.js';
 import type { Link } from '../kernel/link-message.js';
@@ -41,11 +42,17 @@ export function rulesOf(
   );
 }
 
-async function findRules(session: NetlinkSession, link: Link, addresses: readonly Address[]): Promise<Rule[]> {
-  const rules = (await Promise.all([session.rules(families.ipv4), session.rules(families.ipv6)])).flat();
+/** The link's addresses and rules, listed with as few answers to wait for as can be. */
+async function findConfig(session: NetlinkSession, link: Link): Promise<{ addresses: Address[]; rules: Rule[] }> {
+  const [addresses, ...ruleLists] = await Promise.all([
+    session.addresses(link.index),
+    session.rules(families.ipv4),
+    session.rules(families.ipv6),
+  ]);
+  const rules = ruleLists.flat();
   const needRoutes = rules.some((rule) => !commonTables.has(rule.table));
   const routes = needRoutes ? await Promise.all([session.routes(families.ipv4), session.routes(families.ipv6)]) : [];
-  return rulesOf(link, { addresses, rules, routes: routes.flat() });
+  return { addresses, rules: rulesOf(link, { addresses, rules, routes: routes.flat() }) };
 }
 
 async function stopDhcpClients(namespace: Namespace, link: Link, logger: Logger): Promise<void> {
@@ -56,14 +63,14 @@ async function stopDhcpClients(namespace: Namespace, link: Link, logger: Logger)
   }
 }
 
-/** Takes the link down and its addresses away; routes by it go with the link's being up. */
+/** Takes the link down and its addresses away; routes by it go with its being up. */
 export async function makeBare(session: NetlinkSession, index: number, addresses: readonly Address[]): Promise<void> {
-  await session.setLink(index, { up: false });
-  const own = addresses.filter((address) => address.index === index);
-  // IPv6 ones are gone with the link's being up, unless keep_addr_on_down is set.
-  await Promise.all(
-    own.map((address) => session.deleteAddress(index, address).catch(ignoring('EADDRNOTAVAIL', 'ENODEV'))),
-  );
+  // IPv6 addresses go with its being up, too, unless keep_addr_on_down is set.
+  const gone = ignoring('EADDRNOTAVAIL', 'ENODEV');
+  await Promise.all([
+    session.setLink(index, { up: false }),
+    ...addresses.map((address) => session.deleteAddress(index, address).catch(gone)),
+  ]);
 }
 
 /**
@@ -72,17 +79,21 @@ export async function makeBare(session: NetlinkSession, index: number, addresses
  */
 export async function clearHostConfig(
   { session, namespace }: { session: NetlinkSession; namespace: Namespace },
-  link: Link,
+  index: number,
   logger: Logger,
 ): Promise<void> {
+  // Looked at once more: udev may have renamed it since it was found.
+  const link = await session.linkByIndex(index);
+  if (link === undefined) throw new TaskEniError('step-failed', `link ${index} has left the host`);
   await stopDhcpClients(namespace, link, logger);
-  const addresses = (await session.addresses()).filter((address) => address.index === link.index);
-  const rules = await findRules(session, link, addresses);
+  const { addresses, rules } = await findConfig(session, link);
   if (rules.length > 0 || addresses.length > 0)
     logger.info(
       { link: link.name, addresses: addresses.map(formatCidr), rules: rules.map((rule) => rule.priority) },
       "removing the host's configuration of the ENI",
     );
-  await Promise.all(rules.map((rule) => session.deleteRule(rule).catch(ignoring('ENOENT'))));
-  await makeBare(session, link.index, addresses);
+  await Promise.all([
+    ...rules.map((rule) => session.deleteRule(rule).catch(ignoring('ENOENT'))),
+    makeBare(session, index, addresses),
+  ]);
 }

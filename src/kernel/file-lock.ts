@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { isErrno } from './errno.js';
+import { KernelError, isErrno } from './errno.js';
 import { lockFile } from './libc.js';
 
 /** Another process holds the lock. */
@@ -7,6 +7,14 @@ export class LockedError extends Error {
   override readonly name = 'LockedError';
   constructor(path: string, holder: string) {
     super(`${path} is locked by ${holder === '' ? 'another process' : `process ${holder}`}`);
+  }
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'a+', 0o600);
+  } catch (error) {
+    throw KernelError.fromFileSystem(error, `open ${path}`);
   }
 }
 
@@ -20,9 +28,9 @@ export class FileLock {
     private readonly fd: number,
   ) {}
 
-  /** Throws {@link LockedError} at once when somebody holds it. */
+  /** Throws {@link LockedError} at once when somebody holds it, {@link KernelError} when the file cannot be opened. */
   static acquire(path: string): FileLock {
-    const fd = openSync(path, 'a+', 0o600);
+    const fd = open(path);
     try {
       lockFile(fd);
       ftruncateSync(fd);

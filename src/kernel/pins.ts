@@ -3,7 +3,7 @@ import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, unlinkSync } fr
 import { blocking } from './blocking-queue.js';
 import { KernelError, isErrno } from './errno.js';
 import { mount, mountFlags, unmount, unshareNetworkNamespace } from './libc.js';
-import { type Namespace, NotANamespaceError, openNamespace, visitAndReturn } from './namespaces.js';
+import { type Namespace, NotANamespaceError, openNamespace, ownNamespace, visitAndReturn } from './namespaces.js';
 import { NetlinkSession } from './netlink.js';
 import { writeSysctl } from './sysctl.js';
 
@@ -85,6 +85,7 @@ export async function pinNamespace(name: string): Promise<Namespace> {
   sharePinFolder();
   const namespace = openPin(path) ?? (await blocking(() => openPin(path) ?? createPin(path)));
   try {
+    refuseOwn(namespace);
     writeSysctl(namespace, 'net/ipv4/ip_forward', 0);
     const session = NetlinkSession.open(namespace);
     await session.setLink(loopbackIndex, { up: true }).finally(() => session.close());
@@ -93,6 +94,13 @@ export async function pinNamespace(name: string): Promise<Namespace> {
     throw error;
   }
   return namespace;
+}
+
+/** `ip netns attach` can give the host's own namespace a name; what is set in a pin must never be set there. */
+function refuseOwn(namespace: Namespace): void {
+  const own = ownNamespace();
+  own.close();
+  if (namespace.is(own)) throw new TypeError(`${namespace.path} is the namespace of the service itself`);
 }
 
 /** Gives a namespace that is still open its name back after the pin was removed. */

@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -85,6 +85,28 @@ describe('the bridge namespace', () => {
       { name: plan(2).port, alias: plan(2).alias, address: '169.254.172.2' },
     ]);
     expect(await bridge.addressesInUse()).toEqual(['169.254.172.2']);
+  });
+
+  it('takes sixteen tasks at once, before there is a bridge', async () => {
+    const numbers = Array.from({ length: 16 }, (_, number) => number + 2);
+    const tasks = await Promise.all(numbers.map(addTask));
+    for (const [at, { taskNamespace }] of tasks.entries())
+      expect(await bridge.drift(plan(numbers[at] ?? 0), taskNamespace)).toEqual([]);
+    expect((await bridge.addressesInUse()).toSorted()).toEqual(numbers.map(address).toSorted());
+  });
+
+  it('says that it is full, and leaves nothing behind', async () => {
+    await bridge.ensure();
+    const lines = Array.from(
+      { length: 1023 },
+      (_, number) => `link add name f${number} master ecs-eni type veth peer name g${number}`,
+    );
+    execFileSync('ip', ['-n', instance, '-batch', '-'], { input: lines.join('\n') });
+    const name = world.add();
+    await expect(bridge.connect({ ...plan(2), taskNamespace: world.open(name) })).rejects.toMatchObject({
+      code: 'address-pool-exhausted',
+    });
+    expect(world.ip(name, '-br', 'link')).not.toContain('ecs-eth0');
   });
 
   it('keeps its hardware address while ports come and go', async () => {

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { pinReach } from '../../src/kernel/pin-reach.js';
 import { isPinned, pinNamespace, pinPath, pinnedNames, repinNamespace, unpinNamespace } from '../../src/kernel/pins.js';
-import { World } from './world.js';
+import { World, run } from './world.js';
 
 describe('a pinned namespace', () => {
   let world: World;
@@ -53,6 +53,11 @@ describe('a pinned namespace', () => {
     repinNamespace(name, namespace);
     expect(world.open(name).cookie).toBe(namespace.cookie);
     namespace.close();
+  });
+
+  it('is never the namespace of the service itself, whoever gave that a name', async () => {
+    run('ip', 'netns', 'attach', name, String(process.pid));
+    await expect(pinNamespace(name)).rejects.toThrow('is the namespace of the service itself');
   });
 
   it.each(['', '../x', 'a/b', '.', 'x y'])('is never called %j', async (bad) => {
