@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { parseTaskId, type TaskId } from '../attachments/task-id.js';
+import type { TaskId } from '../attachments/task-id.js';
 import type { Environment } from '../environment-reader.js';
 import { TaskEniError } from '../errors.js';
 import type { Settings } from '../settings.js';
@@ -24,8 +24,8 @@ import { type Sandbox, sandboxOf } from './sandbox.js';
 export interface PauseContainer {
   readonly containerId: string;
   readonly name: string;
-  /** Null when the label is no task id. */
-  readonly taskId: TaskId | null;
+  /** As its label says it; nobody vouches that it is a task id. */
+  readonly task: string;
   readonly running: boolean;
 }
 
@@ -148,7 +148,7 @@ export class DockerSandboxes {
     return found.map(({ Id, Names, Labels, State }) => ({
       containerId: Id,
       name: (Names[0] ?? '').replace(/^\//, ''),
-      taskId: parseTaskId(Labels[taskLabel] ?? '') ?? null,
+      task: Labels[taskLabel] ?? '',
       running: State === 'running' || State === 'paused',
     }));
   }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { TaskEniError } from '../errors.js';
 import { DockerRefusal, type DockerConnection } from './docker-connection.js';
@@ -41,11 +42,11 @@ export class PauseImages {
   private async follow(image: string): Promise<void> {
     const stream = await this.connection.call(
       `begin to pull ${image}`,
-      (docker, signal) => docker.pull(image, { abortSignal: signal }) as Promise<NodeJS.ReadableStream>,
+      (docker, signal) => docker.pull(image, { abortSignal: signal }) as Promise<Readable>,
       { within: silence },
     );
     const progress = new PullProgress();
-    const hush = () => (stream as unknown as { destroy(error: Error): void }).destroy(this.silent(image));
+    const hush = () => stream.destroy(this.silent(image));
     let watchdog = setTimeout(hush, silence);
     let reported = Date.now();
     try {

@@ -36,8 +36,8 @@ describe('two instances on one engine', () => {
     const theirs = await create(others, 'b', web);
     await engine.container('stranger');
     const name = (suffix: string) => `${engine.instance}-${suffix}`;
-    expect(await ours.list()).toEqual([{ containerId: mine, name: name('a'), taskId: web, running: true }]);
-    expect(await others.list()).toEqual([{ containerId: theirs, name: name('b'), taskId: web, running: true }]);
+    expect(await ours.list()).toEqual([{ containerId: mine, name: name('a'), task: web, running: true }]);
+    expect(await others.list()).toEqual([{ containerId: theirs, name: name('b'), task: web, running: true }]);
   });
 
   it('neither take over nor remove the other’s container, though it has the name and the task', async () => {
