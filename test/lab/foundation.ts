@@ -42,7 +42,7 @@ export async function lay(id: string, primaryMac: string, ipv6: boolean): Promis
     `ip netns add ${vpc.name}`,
     inside(host.path, plan.namespaceSysctls(ipv6), []),
     inside(vpc.path, plan.routerSysctls(ipv6), [...plan.switchLines(ipv6), ...plan.wireLines('w0', primary)]),
-    inside(host.path, [], hostLines),
+    inside(host.path, plan.memberSysctls, hostLines),
   ]);
   return { host, vpc };
 }
@@ -63,7 +63,7 @@ export async function layNamespace(
       ? []
       : [
           inside(member.vpc.path, [], plan.wireLines(member.wire, far)),
-          inside(namespace.path, [], plan.memberLines('eth0', member.ipv4, member.ipv6)),
+          inside(namespace.path, plan.memberSysctls, plan.memberLines('eth0', member.ipv4, member.ipv6)),
         ]),
   ]);
   return namespace;

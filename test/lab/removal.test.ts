@@ -125,7 +125,7 @@ describe('a lab whose creator was killed', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('is there until the next one is created, and then nothing of it is', async () => {
+  it('is there until others are created, at the same time even, and then nothing of it is', async () => {
     const child = spawn(process.execPath, [`${directory}/creator.js`], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [id] = (await once(createInterface(child.stdout), 'line')) as [string];
     const living = await Lab.create();
@@ -138,9 +138,9 @@ describe('a lab whose creator was killed', () => {
     );
     expect(left.filter((each) => each.startsWith('pid')).length).toBeGreaterThanOrEqual(3);
 
-    const next = await Lab.create();
+    const next = await Promise.all([Lab.create(), Lab.create()]);
     expect(await traces(id)).toEqual([]);
     await living.host.run('ping', '-c1', '-W2', '172.31.0.1');
-    await Promise.all([living.destroy(), next.destroy()]);
+    await Promise.all([living, ...next].map((lab) => lab.destroy()));
   });
 });

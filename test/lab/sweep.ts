@@ -2,7 +2,7 @@
 import { readFile, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { run } from './command.js';
 import { removeContainers } from './docker-leftovers.js';
-import { belongsTo, creatorLives, isMissing, labDirectory, labIdIn, labsDirectory } from './lab-id.js';
+import { belongsTo, creatorLives, hasCode, isMissing, labDirectory, labIdIn, labsDirectory } from './lab-id.js';
 import { endProcesses, labProcesses } from './process-table.js';
 
 const netnsDirectory = '/run/netns';
@@ -78,7 +78,13 @@ async function removeLeases(ids: readonly string[], namespaces: readonly string[
 async function removeResolvers(ours: (name: string) => boolean): Promise<void> {
   const names = (await entries(resolverDirectory)).filter(ours);
   for (const name of names) await rm(`${resolverDirectory}/${name}`, { recursive: true, force: true });
-  if (names.length > 0 && (await entries(resolverDirectory)).length === 0) await rmdir(resolverDirectory);
+  if (names.length === 0) return;
+  try {
+    await rmdir(resolverDirectory);
+  } catch (error) {
+    // Somebody else's are in it, or another process was quicker.
+    if (!hasCode(error, 'ENOTEMPTY', 'ENOENT')) throw error;
+  }
 }
 
 /** Removes all that bears the labs' ids: containers, processes, namespaces, mounts, files. */

@@ -87,6 +87,9 @@ export function switchLines(ipv6: boolean): string[] {
   ];
 }
 
+/** A machine with fixed addresses takes no advertised ones: its own default route would clash with one just learnt. */
+export const memberSysctls: [string, string][] = [['ipv6/conf/eth0/accept_ra', '0']];
+
 /** Addresses and default routes of a machine on the subnet. */
 export function memberLines(name: string, ipv4: string, ipv6: string | null): string[] {
   const lines = [
