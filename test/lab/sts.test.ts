@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AssumeRoleResponse, GetCallerIdentityResponse } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { inCheckout } from './checkout.js';
 import { hostRole } from './credentials.js';
 import { Lab } from './lab.js';
 import { Sts } from './sts.js';
@@ -24,41 +27,34 @@ describe('the STS of a lab', () => {
     AWS_SECRET_ACCESS_KEY: changes.secret ?? hostRole.credentials.secretAccessKey,
     AWS_SESSION_TOKEN: changes.token ?? hostRole.credentials.token,
   });
-  const aws = async (env: Record<string, string>, ...args: string[]) => {
-    const text = await lab.host.runWith(
-      { env: { ...sts.environment(), AWS_MAX_ATTEMPTS: '1', ...env } },
-      'aws',
-      'sts',
-      ...args,
-      `--endpoint-url=${sts.url}`,
-      '--cli-read-timeout=3',
-    );
-    return JSON.parse(text) as Record<string, Record<string, string>>;
+
+  /** A call by the AWS SDK, in a process of the host; its error's name is in what is thrown. */
+  const call = async <T>(env: Record<string, string>, command: string, input: object): Promise<T> => {
+    const script = `
+      import { STSClient, ${command}Command as Command } from '@aws-sdk/client-sts';
+      const client = new STSClient({ maxAttempts: 1, requestHandler: { requestTimeout: 1500, throwOnRequestTimeout: true } });
+      console.log(JSON.stringify(await client.send(new Command(JSON.parse(process.argv[1])))));`;
+    const args = ['--input-type=module', '--eval', script, JSON.stringify(input)];
+    const options = { env: { ...sts.environment(), ...env }, cwd: inCheckout('.') };
+    return JSON.parse(await lab.host.runWith(options, process.execPath, ...args)) as T;
   };
-  const assume = (env: Record<string, string>, ...more: string[]) =>
-    aws(env, 'assume-role', '--role-arn', role, '--role-session-name', 'test', ...more);
+  const assume = (env: Record<string, string>, input: object = {}) =>
+    call<AssumeRoleResponse>(env, 'AssumeRole', { RoleArn: role, RoleSessionName: 'test', ...input });
+  const keysOf = ({ Credentials: issued }: AssumeRoleResponse) =>
+    keys({ id: issued?.AccessKeyId ?? '', secret: issued?.SecretAccessKey ?? '', token: issued?.SessionToken ?? '' });
+  const identify = (env: Record<string, string>) => call<GetCallerIdentityResponse>(env, 'GetCallerIdentity', {});
 
   it("issues credentials for a role to the host's, and knows who calls with them", async () => {
-    const { Credentials: issued } = await assume(
-      keys(),
-      '--external-id',
-      'x1',
-      '--tags',
-      'Key=team,Value=blue & green',
-    );
-    const env = keys({
-      id: issued?.['AccessKeyId'],
-      secret: issued?.['SecretAccessKey'],
-      token: issued?.['SessionToken'],
-    } as object);
-    const identity = await aws(env, 'get-caller-identity');
-    expect(identity['Arn']).toBe('arn:aws:sts::123456789012:assumed-role/app/test');
+    const session = await assume(keys(), { ExternalId: 'x1', Tags: [{ Key: 'team', Value: 'blue & green' }] });
+    const life = Date.parse(String(session.Credentials?.Expiration)) - Date.now();
+    expect(life).toBeGreaterThan(3590_000);
+    expect(life).toBeLessThan(3601_000);
+    expect(await identify(keysOf(session))).toMatchObject({ Arn: 'arn:aws:sts::123456789012:assumed-role/app/test' });
     const calls = await sts.calls();
-    expect(calls.map((call) => [call.action, call.status])).toEqual([
-      ['AssumeRole', 200],
-      ['GetCallerIdentity', 200],
+    expect(calls).toMatchObject([
+      { action: 'AssumeRole', status: 200, parameters: { ExternalId: 'x1', 'Tags.member.1.Value': 'blue & green' } },
+      { action: 'GetCallerIdentity', status: 200 },
     ]);
-    expect(calls[0]?.parameters).toMatchObject({ ExternalId: 'x1', 'Tags.member.1.Value': 'blue & green' });
   });
 
   it.each([
@@ -75,28 +71,36 @@ describe('the STS of a lab', () => {
     await expect(assume(keys())).rejects.toThrow('AccessDenied');
     await sts.allow(role, { externalId: 'x1' });
     await expect(assume(keys())).rejects.toThrow('AccessDenied');
-    await expect(assume(keys(), '--external-id', 'x1', '--duration-seconds', '3601')).rejects.toThrow('role chaining');
+    await expect(assume(keys(), { ExternalId: 'x1', DurationSeconds: 3601 })).rejects.toThrow('role chaining');
     await sts.allow(role);
     await expect(assume(keys())).resolves.toHaveProperty('Credentials');
   });
 
-  it('refuses credentials that it issued once they have expired', async () => {
-    await sts.setLifetime(1);
-    const { Credentials: issued } = await assume(keys());
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    const env = keys({
-      id: issued?.['AccessKeyId'],
-      secret: issued?.['SecretAccessKey'],
-      token: issued?.['SessionToken'],
-    } as object);
-    await expect(aws(env, 'get-caller-identity')).rejects.toThrow('ExpiredToken');
+  it('lets a user ask for more than an hour, and for no more than the role allows', async () => {
+    const user = { accessKeyId: 'AKIALABUSER000000001', secretAccessKey: 'user-secret', sessionToken: null };
+    const arn = 'arn:aws:iam::123456789012:user/dev';
+    await sts.know({ ...user, arn, userId: 'AIDALABUSER', account: '123456789012', expires: null });
+    const { AWS_SESSION_TOKEN: _, ...env } = keys({ id: user.accessKeyId, secret: user.secretAccessKey });
+    await sts.allow(role, { maxSeconds: 7200 });
+    await expect(assume(env, { DurationSeconds: 7200 })).resolves.toHaveProperty('Credentials');
+    await expect(assume(env, { DurationSeconds: 7201 })).rejects.toThrow('MaxSessionDuration');
+    await sts.allow(role);
   });
 
-  it('fails and hangs when told to', async () => {
+  it('refuses credentials that it issued once they have expired', async () => {
+    await sts.setLifetime(1);
+    const session = await assume(keys());
+    await sleep(1100);
+    await expect(identify(keysOf(session))).rejects.toThrow('ExpiredToken');
+  });
+
+  it('fails and hangs when told to, and is not there once stopped', async () => {
     await sts.fail({ kind: 'error', key: 'AssumeRole', times: 1 });
     await expect(assume(keys())).rejects.toThrow('InternalFailure');
     await sts.fail({ kind: 'hang' });
-    await expect(assume(keys())).rejects.toThrow(/[Tt]imeout/);
-    expect((await sts.calls()).map((call) => call.status)).toEqual([500, 0]);
+    await expect(assume(keys())).rejects.toThrow('TimeoutError');
+    expect((await sts.calls()).map(({ status }) => status)).toEqual([500, 0]);
+    await sts.stop();
+    await expect(assume(keys())).rejects.toThrow('ECONNREFUSED');
   });
 });
