@@ -1,4 +1,4 @@
-import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiPropertyOptional, ApiSchema, getSchemaPath } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsObject, ValidateNested } from 'class-validator';
 import {
@@ -15,13 +15,10 @@ import { ContainerSandboxDto, NetnsSandboxDto, PidSandboxDto, type SandboxDto, s
 const anObject = { message: 'must be an object' };
 const trueOrFalse = { message: 'must be true or false' };
 
-/** The network a task is to have. Only `eni` is required. */
 @ApiExtraModels(ContainerSandboxDto, PidSandboxDto, NetnsSandboxDto, AssumeRoleCredentialsDto, PushedCredentialsDto)
+@ApiSchema({ name: 'AttachRequest', description: 'The network a task is to have. Only `eni` is required.' })
 export class AttachDto {
   /** The ENI to attach. */
-  @ApiProperty({
-    allOf: [{ $ref: getSchemaPath(EniDto) }, { anyOf: [{ required: ['id'] }, { required: ['macAddress'] }] }],
-  })
   @ValidateNested()
   @Type(() => EniDto)
   @HasAnyOf('id', 'macAddress')
@@ -52,8 +49,7 @@ export class AttachDto {
   @IsObject(anObject)
   dns?: DnsDto;
 
-  /** Whether a DHCP client renews the lease of the ENI's addresses. */
-  @ApiPropertyOptional({ default: true })
+  /** Whether a DHCP client renews the lease of the ENI's addresses; when left out, it does. */
   @MayBeAbsent()
   @IsBoolean(trueOrFalse)
   dhcp?: boolean;

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsInt, Max, Min } from 'class-validator';
 import { readInstant } from './field-readers.js';
 import { Fits, IsStringMap, MayBeAbsent, Reads } from './field-validators.js';
@@ -10,7 +10,11 @@ const secret = '^[\\x21-\\x7e]+$';
 const role = 'the ARN of an IAM role, such as arn:aws:iam::123456789012:role/app';
 const seconds = 'must be a whole number of seconds from 900 to 43200';
 
-/** A role that the service assumes for the task with the host's own credentials (STS AssumeRole), and renews. */
+@ApiSchema({
+  name: 'AssumeRoleCredentials',
+  description:
+    "A role that the service assumes for the task with the host's own credentials (STS AssumeRole), and renews.",
+})
 export class AssumeRoleCredentialsDto {
   /** Where the credentials come from. */
   @ApiProperty({ enum: ['assume-role'] })
@@ -35,10 +39,10 @@ export class AssumeRoleCredentialsDto {
   sessionName?: string;
 
   /**
-   * Life of each set of credentials, in seconds. Above 3600 only when the host's own credentials are not a role's (role chaining).
+   * Life of each set of credentials, in seconds; when left out, 3600. Above 3600 only when the host's own credentials are not a role's (role chaining).
    * @example 3600
    */
-  @ApiProperty({ type: 'integer', required: false, minimum: 900, maximum: 43200, default: 3600 })
+  @ApiProperty({ type: 'integer', required: false, minimum: 900, maximum: 43200 })
   @MayBeAbsent()
   @Max(43_200, { message: seconds })
   @Min(900, { message: seconds })
@@ -70,7 +74,10 @@ export class AssumeRoleCredentialsDto {
   tags?: Record<string, string>;
 }
 
-/** Credentials that the agent hands over and renews itself, as the control plane of ECS does. */
+@ApiSchema({
+  name: 'PushedCredentials',
+  description: 'Credentials that the agent hands over and renews itself, as the control plane of ECS does.',
+})
 export class PushedCredentialsDto {
   /** Where the credentials come from. */
   @ApiProperty({ enum: ['pushed'] })

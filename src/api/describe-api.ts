@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
+import { finishDocument } from './finish-document.js';
 import { serviceVersion } from './service-version.js';
 
 const description = `Gives each task (a group of containers that share one network namespace) its own elastic network interface and its own IAM credentials.
@@ -18,6 +19,7 @@ const tags: readonly (readonly [name: string, about: string])[] = [
 /** The API's document, the same whether the app serves or is only looked at (Nest's preview mode). */
 export function describeApi(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.0.3')
     .setTitle('task-eni')
     .setDescription(description)
     .setVersion(serviceVersion)
@@ -26,7 +28,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'The token in TASK_ENI_API_TOKEN_FILE.' }, 'token')
     .addSecurityRequirements('token');
   for (const [name, about] of tags) builder.addTag(name, about);
-  return SwaggerModule.createDocument(app, builder.build());
+  return finishDocument(SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false }));
 }
 
 /** Swagger UI at /docs, all of it served from here, and the document at /openapi.json. */

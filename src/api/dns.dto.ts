@@ -1,4 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray } from 'class-validator';
 import { readNameServer } from './field-readers.js';
 import { Fits, MayBeAbsent, Reads } from './field-validators.js';
@@ -7,7 +7,10 @@ const domain =
   '^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\\.?$';
 const hostname = '^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$';
 
-/** Resolver and host name of a sandbox that the service makes; what is left out is the host's own. */
+@ApiSchema({
+  name: 'DnsRequest',
+  description: "Resolver and host name of a sandbox that the service makes; what is left out is the host's own.",
+})
 export class DnsDto {
   /**
    * Name servers, IPv4 or IPv6.

@@ -1,9 +1,13 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsInt, Max, Min } from 'class-validator';
 import { Fits, MayBeAbsent, Reads } from './field-validators.js';
 import { readEniMac, readGatewayV4, readGatewayV6, readInterfaceV4, readInterfaceV6 } from './field-readers.js';
 
-/** The ENI to attach: named by `id`, by `macAddress` or by both. What is left out is read from instance metadata; what is given wins. */
+@ApiSchema({
+  name: 'EniRequest',
+  description:
+    'The ENI to attach: named by `id`, by `macAddress` or by both. What is left out is read from instance metadata; what is given wins.',
+})
 export class EniDto {
   /**
    * The ENI's id.

@@ -1,7 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 
-/** ENIs of the host; null is what is not known. */
-@ApiSchema({ name: 'EniCapacity' })
+@ApiSchema({ name: 'EniCapacity', description: 'ENIs of the host; null is what is not known.' })
 export class EniCapacityDto {
   /**
    * How many ENIs the instance type can have.
@@ -35,8 +34,7 @@ export class EniCapacityDto {
   available: number | null;
 }
 
-/** The pool of link-local addresses. */
-@ApiSchema({ name: 'LinkLocalPool' })
+@ApiSchema({ name: 'LinkLocalPool', description: 'The pool of link-local addresses.' })
 export class LinkLocalPoolDto {
   /** @example 169.254.172.0/22 */
   subnet: string;
@@ -48,8 +46,11 @@ export class LinkLocalPoolDto {
   allocated: number;
 }
 
-/** What bears this instance's mark though no record knows it, and is still in use; a DELETE or POST of its task settles it. */
-@ApiSchema({ name: 'Orphan' })
+@ApiSchema({
+  name: 'Orphan',
+  description:
+    "What bears this instance's mark though no record knows it, and is still in use; a DELETE or POST of its task settles it.",
+})
 export class OrphanDto {
   /**
    * The task, when the mark tells.
@@ -61,8 +62,7 @@ export class OrphanDto {
   detail: string;
 }
 
-/** This host; null is what is not known. */
-@ApiSchema({ name: 'Host' })
+@ApiSchema({ name: 'Host', description: 'This host; null is what is not known.' })
 export class HostReportDto {
   /** @example i-0123456789abcdef0 */
   @ApiProperty({ type: String, nullable: true })
@@ -82,6 +82,7 @@ export class HostReportDto {
    */
   version: string;
   /** Which sandboxes the service makes. */
+  @ApiProperty({ enum: ['docker', 'netns'] })
   sandbox: 'docker' | 'netns';
   eni: EniCapacityDto;
   linkLocal: LinkLocalPoolDto;

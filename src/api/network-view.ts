@@ -27,7 +27,7 @@ export function viewNetwork(record: AttachmentRecord, bridge: string, live: Live
     steps: record.outcomes.map(viewStep),
     createdAt: instant(record.createdAt),
     readyAt: record.readyAt === null ? null : instant(record.readyAt),
-    attachMs: record.readyAt === null ? null : record.readyAt - record.createdAt,
+    attachMs: record.readyAt === null ? null : tenths(record.readyAt - record.createdAt),
     warnings: [...record.warnings],
     error: record.error === null ? null : { ...record.error },
   };
@@ -79,7 +79,7 @@ function viewLease(lease: Lease | undefined): LeaseDto {
 }
 
 function viewCredentials(record: AttachmentRecord, expiration: number | null): CredentialsViewDto | null {
-  const { credentials } = record.request;
+  const { credentials } = record;
   if (credentials === null) return null;
   return {
     source: credentials.source,
@@ -89,8 +89,9 @@ function viewCredentials(record: AttachmentRecord, expiration: number | null): C
   };
 }
 
-function relativeUriOf({ credentialsId }: AttachmentRecord): string | null {
-  return credentialsId === null ? null : `/v2/credentials/${credentialsId}`;
+/** None once the credentials are deleted, though the id is kept for a later PUT. */
+function relativeUriOf({ credentials, credentialsId }: AttachmentRecord): string | null {
+  return credentials === null || credentialsId === null ? null : `/v2/credentials/${credentialsId}`;
 }
 
 function environmentOf(record: AttachmentRecord): Record<string, string> {
@@ -108,8 +109,12 @@ function viewStep({ name, state, startedAt, durationMs }: AttachmentRecord['outc
     name,
     state,
     startedAt: startedAt === null ? null : instant(startedAt),
-    durationMs: durationMs === null ? null : Math.round(durationMs * 10) / 10,
+    durationMs: durationMs === null ? null : tenths(durationMs),
   };
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
 }
 
 function instant(milliseconds: number): string {

@@ -21,9 +21,9 @@ const stepStates = ['pending', 'running', 'done', 'failed', 'undone'] as const s
 export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 const leaseStates = ['starting', 'bound', 'renewing', 'expired', 'failed', 'off'] as const;
 
-/** What holds the task's network namespace open. */
-@ApiSchema({ name: 'Sandbox' })
+@ApiSchema({ name: 'Sandbox', description: "What holds the task's network namespace open." })
 export class SandboxViewDto {
+  @ApiProperty({ enum: ['docker', 'pid', 'netns'] })
   kind: 'docker' | 'pid' | 'netns';
   /** @example 4f1c2d3e4b5a */
   @ApiProperty({ type: String, nullable: true })
@@ -40,8 +40,10 @@ export class SandboxViewDto {
   owned: boolean;
 }
 
-/** The ENI in the task; null is what is not known yet or what the ENI does not have. */
-@ApiSchema({ name: 'Eni' })
+@ApiSchema({
+  name: 'Eni',
+  description: 'The ENI in the task; null is what is not known yet or what the ENI does not have.',
+})
 export class EniViewDto {
   /** @example eni-0123456789abcdef0 */
   @ApiProperty({ type: String, nullable: true })
@@ -84,8 +86,10 @@ export class EniViewDto {
   mtu: number | null;
 }
 
-/** The task's way to its credentials: a port of the bridge and an address on it. */
-@ApiSchema({ name: 'LinkLocal' })
+@ApiSchema({
+  name: 'LinkLocal',
+  description: "The task's way to its credentials: a port of the bridge and an address on it.",
+})
 export class LinkLocalDto {
   /** @example ecs-eni */
   bridge: string;
@@ -103,10 +107,9 @@ export class LinkLocalDto {
   ipv4Address: string;
 }
 
-/** The DHCP client that renews the lease of the ENI's addresses. */
-@ApiSchema({ name: 'Lease' })
+@ApiSchema({ name: 'Lease', description: "The DHCP client that renews the lease of the ENI's addresses." })
 export class LeaseDto {
-  @ApiProperty({ enum: ['dhclient'], nullable: true, type: String })
+  @ApiProperty({ enum: ['dhclient', null], nullable: true, type: String })
   client: 'dhclient' | null;
   @ApiProperty({ enum: leaseStates, enumName: 'LeaseState' })
   state: (typeof leaseStates)[number];
@@ -114,9 +117,9 @@ export class LeaseDto {
   expiresAt: string | null;
 }
 
-/** The task's IAM credentials, without their secrets. */
-@ApiSchema({ name: 'Credentials' })
+@ApiSchema({ name: 'Credentials', description: "The task's IAM credentials, without their secrets." })
 export class CredentialsViewDto {
+  @ApiProperty({ enum: ['assume-role', 'pushed'] })
   source: 'assume-role' | 'pushed';
   /** @example arn:aws:iam::123456789012:role/app */
   roleArn: string;
@@ -131,8 +134,7 @@ export class CredentialsViewDto {
   expiration: string | null;
 }
 
-/** One step of the attach. */
-@ApiSchema({ name: 'Step' })
+@ApiSchema({ name: 'Step', description: 'One step of the attach.' })
 export class StepDto {
   @ApiProperty({ enum: stepNames, enumName: 'StepName' })
   name: StepKind | WaitKind;
@@ -148,8 +150,7 @@ export class StepDto {
   durationMs: number | null;
 }
 
-/** Why the task is FAILED or LOST. */
-@ApiSchema({ name: 'NetworkError' })
+@ApiSchema({ name: 'NetworkError', description: 'Why the task is FAILED or LOST.' })
 export class NetworkErrorDto {
   @ApiProperty({ enum: errorCodes, enumName: 'ErrorCode' })
   code: ErrorCode;
@@ -160,8 +161,7 @@ export class NetworkErrorDto {
   step: string | null;
 }
 
-/** The network of one task. */
-@ApiSchema({ name: 'Network' })
+@ApiSchema({ name: 'Network', description: 'The network of one task.' })
 export class NetworkDto {
   /** @example web-1 */
   taskId: string;
@@ -209,8 +209,7 @@ export class NetworkDto {
   drift?: string[];
 }
 
-/** The tasks of this host. */
-@ApiSchema({ name: 'TaskList' })
+@ApiSchema({ name: 'TaskList', description: 'The tasks of this host.' })
 export class TaskListDto {
   tasks: NetworkDto[];
 }

@@ -10,8 +10,7 @@ export function DescribeTaskId(): MethodDecorator {
   return ApiParam({
     name: 'taskId',
     description: "The agent's own name for the task.",
-    schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,254}$' },
-    example: 'web-1',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,254}$', example: 'web-1' },
   });
 }
 
@@ -35,8 +34,7 @@ export function DescribeAttach(): MethodDecorator {
       name: 'Prefer',
       required: false,
       description: '`respond-async` to be answered at once.',
-      schema: { type: 'string' },
-      example: 'respond-async',
+      schema: { type: 'string', example: 'respond-async' },
     }),
     ApiExtraModels(AttachDto),
     ApiBody({ type: AttachDto, examples: attachExamples }),

@@ -2,8 +2,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors.js';
 import { errorCodes } from './network.dto.js';
 
-/** A field that is not as it must be. */
-@ApiSchema({ name: 'FieldError' })
+@ApiSchema({ name: 'FieldError', description: 'A field that is not as it must be.' })
 export class FieldErrorDto {
   /** @example eni.macAddress */
   path: string;
@@ -11,8 +10,7 @@ export class FieldErrorDto {
   message: string;
 }
 
-/** An error, as RFC 9457 has it. */
-@ApiSchema({ name: 'Problem' })
+@ApiSchema({ name: 'Problem', description: 'An error, as RFC 9457 has it.' })
 export class ProblemDto {
   /**
    * A name for the kind of error.

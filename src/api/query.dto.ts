@@ -49,7 +49,6 @@ export class TaskFilterDto {
 /** How to read a task's network. */
 export class ReadOptionsDto {
   /** Whether the kernel is asked, and what differs listed as `drift`. */
-  @ApiPropertyOptional({ default: false })
   @MayBeAbsent()
   @IsBoolean(trueOrFalse)
   @Transform(asBoolean)
@@ -59,7 +58,6 @@ export class ReadOptionsDto {
 /** How to detach. */
 export class DetachOptionsDto {
   /** Whether an owned sandbox is removed though other containers are joined to it. */
-  @ApiPropertyOptional({ default: false })
   @MayBeAbsent()
   @IsBoolean(trueOrFalse)
   @Transform(asBoolean)

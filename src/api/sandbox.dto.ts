@@ -1,8 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { IsInt, Max, Min } from 'class-validator';
 import { Fits, MayBeAbsent } from './field-validators.js';
 
-/** A Docker container of the caller's. */
+@ApiSchema({ name: 'ContainerSandbox', description: "A Docker container of the caller's." })
 export class ContainerSandboxDto {
   /**
    * Id or name of a running container.
@@ -14,7 +14,7 @@ export class ContainerSandboxDto {
   containerId: string;
 }
 
-/** The network namespace that a process is in. */
+@ApiSchema({ name: 'PidSandbox', description: 'The network namespace that a process is in.' })
 export class PidSandboxDto {
   /**
    * A process id, in the host's pid namespace.
@@ -28,7 +28,7 @@ export class PidSandboxDto {
   pid: number;
 }
 
-/** A network namespace by its path. */
+@ApiSchema({ name: 'NetnsSandbox', description: 'A network namespace by its path.' })
 export class NetnsSandboxDto {
   /**
    * Path under /run/netns, /var/run/netns or /var/run/docker/netns, or /proc/<pid>/ns/net.

@@ -26,7 +26,7 @@ export class TasksController {
   ): void {
     response.vary('accept');
     if (request.accepts(['json', 'text/event-stream']) === 'text/event-stream') {
-      if (request.method === 'HEAD') response.type('text/event-stream').end();
+      if (request.method === 'HEAD') response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
       else this.streams.open(response, filter);
       return;
     }

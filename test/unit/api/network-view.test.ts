@@ -93,6 +93,12 @@ describe('the network of a task as callers see it', () => {
     expect(environment).not.toHaveProperty('AWS_EC2_METADATA_DISABLED');
   });
 
+  it('has no credentials once they are deleted', () => {
+    const network = viewNetwork({ ...readyRecord, credentials: null }, 'ecs-eni', nothingLive);
+    expect(network.credentials).toBeNull();
+    expect(network.environment).not.toHaveProperty('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI');
+  });
+
   it('tells why it failed', () => {
     const error = { code: 'step-failed', detail: 'EBUSY', step: 'move-eni' } as const;
     expect(viewNetwork({ ...pendingRecord, state: 'FAILED', error }, 'ecs-eni', nothingLive).error).toEqual(error);

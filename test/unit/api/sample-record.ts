@@ -27,6 +27,7 @@ export const pendingRecord: AttachmentRecord = {
   eni: null,
   sandbox: null,
   linkLocal: null,
+  credentials: null,
   credentialsId: null,
   region: null,
   plan: [],
@@ -43,16 +44,13 @@ export const pendingRecord: AttachmentRecord = {
 export const readyRecord: AttachmentRecord = {
   ...pendingRecord,
   state: 'READY',
-  request: {
-    ...pendingRecord.request,
-    credentials: { source: 'pushed', roleArn: 'arn:aws:iam::123456789012:role/app' },
-  },
+  credentials: { source: 'pushed', roleArn: 'arn:aws:iam::123456789012:role/app' },
   eni: {
     id: 'eni-0123456789abcdef0',
     mac,
     interface: 'eth0',
     hostInterface: 'eth1',
-    index: 7,
+    device: { index: 7, kind: null, peerIndex: null, permanentMac: mac },
     ipv4,
     ipv4Gateway: parseIpv4('172.31.0.1') as Ipv4,
     ipv6: null,
