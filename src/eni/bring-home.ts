@@ -21,6 +21,8 @@ export interface WayHome {
   readonly identity: EniIdentity;
   /** How the link was before the attach. */
   readonly former: FormerLink;
+  /** It is known to have been in the task: then it is restored at home even without its mark, which the task may have taken off. */
+  readonly wasMoved: boolean;
 }
 
 /** Takes a free number at the moment of the move, when the link's own name and its former one are both taken. */
@@ -48,33 +50,42 @@ export function homeChange(link: Link, former: FormerLink, mac: Mac): LinkChange
  * Undefined when it is neither in the task nor at home. May be called again at any time, also for one that is home.
  */
 export async function bringHome(way: WayHome): Promise<Link | undefined> {
-  const restored = await leaveTask(way);
-  if (restored !== undefined) return restored;
+  const left = await leaveTask(way);
+  if (left.restored !== undefined) return left.restored;
   const link = findAtHome(await way.host.session.links(), way.identity);
-  return link && restore(way, link);
+  if (link === undefined) return undefined;
+  // One that never left is the host's to configure: an attach that failed earlier must not take it down.
+  const ours = left.moved || way.wasMoved || link.alias === way.identity.alias;
+  return ours ? restore(way, link) : link;
 }
 
-/** Moves it home if it is in the task. Gives it back only when it is at home under its former name, all restored. */
-async function leaveTask(way: WayHome): Promise<Link | undefined> {
-  const { task, host, identity, former } = way;
-  if (task === undefined) return undefined;
+interface Left {
+  /** It was in the task, and has left it. */
+  readonly moved: boolean;
+  /** It is at home under its former name, and all is restored. */
+  readonly restored?: Link | undefined;
+}
+
+/** Moves it home if it is in the task. */
+async function leaveTask({ task, host, identity, former }: WayHome): Promise<Left> {
+  if (task === undefined) return { moved: false };
   const links = await task.session.links();
   const link = findInTask(links, identity);
-  if (link === undefined) return undefined;
+  if (link === undefined) return { moved: false };
   await detach(task.session, link, links);
   const change = homeChange(link, former, identity.mac);
   try {
     await task.session.moveLink(link.index, host.namespace, { ...change, name: former.name });
   } catch (error) {
-    if (isErrno(error, 'ENODEV')) return undefined;
+    if (isErrno(error, 'ENODEV')) return { moved: true };
     // The kernel moves first and makes the other changes then: an error does not tell where the link is.
-    if ((await task.session.linkByIndex(link.index)) === undefined) return undefined;
+    if ((await task.session.linkByIndex(link.index)) === undefined) return { moved: true };
     if (!isErrno(error, 'EEXIST')) throw error;
     await task.session.moveLink(link.index, host.namespace, { alias: '', up: false, name: freeName });
-    return undefined;
+    return { moved: true };
   }
   const home = await host.session.linkByName(former.name);
-  return home !== undefined && home.mac === identity.mac ? home : undefined;
+  return { moved: true, restored: home !== undefined && home.mac === identity.mac ? home : undefined };
 }
 
 /**

@@ -103,3 +103,10 @@ export async function learnedIpv6Gateway(session: NetlinkSession, index: number)
   );
   return learned?.gateway as Ipv6 | undefined;
 }
+
+/** Takes away the routes that block instance metadata: they belong to no link, so they outlive the ENI in a sandbox that lives on. */
+export async function clearMetadataBlock(session: NetlinkSession): Promise<void> {
+  const gone = ignoring('ESRCH', 'ENOENT', 'EAFNOSUPPORT', 'EOPNOTSUPP', 'ENODEV');
+  const blocks = [metadataIpv4, metadataIpv6].map((destination) => ({ destination, type: 'blackhole' }) as const);
+  await Promise.all(blocks.map((route) => session.deleteRoute(route).catch(gone)));
+}

@@ -5,14 +5,10 @@ import { TaskEniError } from '../errors.js';
 import { type Address, families } from '../kernel/address-message.js';
 import { ignoring } from '../kernel/errno.js';
 import type { Link } from '../kernel/link-message.js';
-import type { Namespace } from '../kernel/namespaces.js';
 import type { NetlinkSession } from '../kernel/netlink.js';
-import { processesRunning, stopProcess } from '../kernel/processes.js';
 import { type Route, tables } from '../kernel/route-message.js';
 import type { Rule } from '../kernel/rule-message.js';
-import { dhcpPrograms, isDhcpClientOf } from './dhcp-client.js';
 
-const stopGraceMs = 2000;
 /** RT_TABLE_* that every host has: a rule to one of them is nobody's alone. */
 const commonTables: ReadonlySet<number> = new Set([0, tables.default, tables.main, tables.local]);
 
@@ -55,14 +51,6 @@ async function findConfig(session: NetlinkSession, link: Link): Promise<{ addres
   return { addresses, rules: rulesOf(link, { addresses, rules, routes: routes.flat() }) };
 }
 
-async function stopDhcpClients(namespace: Namespace, link: Link, logger: Logger): Promise<void> {
-  const clients = processesRunning(dhcpPrograms, namespace).filter((process) => isDhcpClientOf(process, link.name));
-  for (const client of clients) {
-    logger.info({ link: link.name, program: client.program, pid: client.pid }, "stopping the host's DHCP client");
-    await stopProcess(client, stopGraceMs);
-  }
-}
-
 /** Takes the link down and its addresses away; routes by it go with its being up. */
 export async function makeBare(session: NetlinkSession, index: number, addresses: readonly Address[]): Promise<void> {
   // IPv6 addresses go with its being up, too, unless keep_addr_on_down is set.
@@ -74,18 +62,17 @@ export async function makeBare(session: NetlinkSession, index: number, addresses
 }
 
 /**
- * Stops the host's DHCP client of the ENI, if it runs one, and removes the ENI's rules, routes and addresses. Rules would
- * outlive the move, and a DHCP client would set the addresses again.
+ * Removes the ENI's rules, routes and addresses, and takes it down. Rules would outlive its move. A DHCP client that the host
+ * runs on it is to be stopped before (stopHostClient), or it sets the addresses again.
  */
 export async function clearHostConfig(
-  { session, namespace }: { session: NetlinkSession; namespace: Namespace },
+  { session }: { readonly session: NetlinkSession },
   index: number,
   logger: Logger,
 ): Promise<void> {
   // Looked at once more: udev may have renamed it since it was found.
   const link = await session.linkByIndex(index);
   if (link === undefined) throw new TaskEniError('step-failed', `link ${index} has left the host`);
-  await stopDhcpClients(namespace, link, logger);
   const { addresses, rules } = await findConfig(session, link);
   if (rules.length > 0 || addresses.length > 0)
     logger.info(

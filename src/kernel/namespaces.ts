@@ -49,6 +49,12 @@ export class Namespace {
     });
   }
 
+  /** A further descriptor of the same namespace, to be closed by whoever takes it. */
+  duplicate(): Namespace {
+    if (!this.open) throw new KernelError('EBADF', `duplicate ${this.path}`);
+    return new Namespace(this.path, openSync(`/proc/self/fd/${this.fd}`, constants.O_RDONLY));
+  }
+
   close(): void {
     if (!this.open) return;
     this.open = false;

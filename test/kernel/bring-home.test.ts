@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bringHome } from '../../src/eni/bring-home.js';
 import { EniWorld, eniMac } from './eni-world.js';
 
 describe('an ENI on its way home', () => {
@@ -97,6 +98,17 @@ describe('an ENI on its way home', () => {
     const { link, identity, former } = await world.moveIn();
     inTask('link', 'set', link.name, 'netns', world.hostName, 'address', '02:99:00:00:00:99');
     expect(await world.bringHome(identity, former, undefined)).toMatchObject(asBefore);
+  });
+
+  it('is left alone at home when it never left, and bears no mark', async () => {
+    const { link, identity, former } = await world.moveIn();
+    await world.bringHome(identity, former);
+    onHost('link', 'set', 'eni0', 'up');
+    const untouched = await bringHome({ task: world.task, host: world.host, identity, former, wasMoved: false });
+    expect(untouched).toMatchObject({ name: 'eni0', up: true });
+    onHost('link', 'set', 'eni0', 'alias', link.alias);
+    const marked = await bringHome({ task: world.task, host: world.host, identity, former, wasMoved: false });
+    expect(marked).toMatchObject(asBefore);
   });
 
   it('is not missed when it is gone for good, or in a third namespace', async () => {

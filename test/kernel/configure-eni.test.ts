@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Ipv6, Ipv6Cidr } from '../../src/addresses/cidr.js';
-import { type EniPlan, configureEni, learnedIpv6Gateway } from '../../src/eni/configure.js';
+import { type EniPlan, clearMetadataBlock, configureEni, learnedIpv6Gateway } from '../../src/eni/configure.js';
 import { eniDrift } from '../../src/eni/drift.js';
 import { EniWorld, identityOf, ipv4Plan } from './eni-world.js';
 
@@ -45,6 +45,13 @@ describe('an ENI inside its task', () => {
   it('leaves metadata open when it is not to be blocked', async () => {
     await attach({ ...ipv4Plan, blockInstanceMetadata: false });
     expect([...routes('-4'), ...routes('-6')].join()).not.toContain('blackhole');
+  });
+
+  it('leaves no block of metadata to a sandbox that lives on', async () => {
+    await attach(ipv4Plan);
+    await clearMetadataBlock(world.task.session);
+    expect([...routes('-4'), ...routes('-6')].join()).not.toContain('blackhole');
+    await clearMetadataBlock(world.task.session);
   });
 
   it('has IPv6 at once where Docker had turned it off', async () => {

@@ -70,7 +70,7 @@ describe('a hundred attachments and detachments, eight at a time', () => {
       .map((found) => found.address);
     expect(addresses.toSorted()).toEqual([`10.0.${number}.5`, '127.0.0.1', address].toSorted());
     const identity = { ...identityOf(link), alias: port.alias, mac };
-    expect(await bringHome({ task, host: world.host, identity, former: eni })).toMatchObject({
+    expect(await bringHome({ task, host: world.host, identity, former: eni, wasMoved: true })).toMatchObject({
       name: `task${number}`,
       mac,
       up: false,

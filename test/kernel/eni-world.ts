@@ -100,7 +100,7 @@ export class EniWorld extends World {
   }
 
   bringHome(identity: EniIdentity, former: FormerLink, task: Side | undefined = this.task): Promise<Link | undefined> {
-    return bringHome({ task, host: this.host, identity, former });
+    return bringHome({ task, host: this.host, identity, former, wasMoved: true });
   }
 }
 

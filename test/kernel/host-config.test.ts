@@ -1,25 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clearHostConfig } from '../../src/eni/host-config.js';
 import { EniWorld, silent } from './eni-world.js';
 
 describe("the host's configuration of an ENI", () => {
   let world: EniWorld;
-  let folder: string;
-  const children: ChildProcess[] = [];
   beforeEach(() => {
     world = new EniWorld();
     world.addEni('other0', '02:00:00:00:00:02');
-    folder = mkdtempSync(join(tmpdir(), 'tek-'));
   });
   afterEach(() => {
-    for (const child of children.splice(0)) child.kill('SIGKILL');
     world.close();
-    rmSync(folder, { recursive: true });
   });
 
   const onHost = (...args: string[]) => world.ip(world.hostName, ...args);
@@ -63,22 +53,5 @@ describe("the host's configuration of an ENI", () => {
     onHost('rule', 'add', 'from', '10.3.0.0/16', 'lookup', '101', 'priority', '900');
     await clear();
     expect(rules('-4')).toContain('900: from 10.3.0.0/16 lookup 101');
-  });
-
-  it('loses the DHCP client of this ENI and of no other', async () => {
-    const clientOf = async (...links: string[]) => {
-      const files = ['-lf', join(folder, `${links.join()}.lease`), '-pf', join(folder, `${links.join()}.pid`)];
-      const args = ['netns', 'exec', world.hostName, 'dhclient', '-4', '-d', '-sf', '/bin/true', ...files, ...links];
-      const child = spawn('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-      children.push(child);
-      await once(child.stderr!, 'data');
-      return child;
-    };
-    const [own, other, both] = [await clientOf('eni0'), await clientOf('other0'), await clientOf('eni0', 'other0')];
-    await vi.waitFor(() => expect(world.exec(world.hostName, 'cat', `/proc/${own.pid}/comm`)).toBe('dhclient\n'));
-    const ended = once(own, 'close');
-    await clear();
-    await ended;
-    expect([other.exitCode, other.signalCode, both.exitCode, both.signalCode]).toEqual([null, null, null, null]);
   });
 });

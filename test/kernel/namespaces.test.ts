@@ -140,8 +140,13 @@ describe('a network namespace', () => {
 
   it('cannot be entered once it is closed', () => {
     const namespace = openNamespace(`/run/netns/${name}`);
+    const other = namespace.duplicate();
     namespace.close();
     namespace.close();
+    expect(other.visit(() => readdirSync('/proc/self/task').length)).toBeGreaterThan(0);
+    expect(other.cookie).toBe(namespace.cookie);
+    other.close();
+    expect(() => namespace.duplicate()).toThrow(expect.objectContaining({ errno: 'EBADF' }));
     expect(() => namespace.visit(() => 1)).toThrow(expect.objectContaining({ errno: 'EBADF' }));
   });
 });

@@ -3,39 +3,9 @@ import { parseIpv4Cidr } from '../../../src/addresses/cidr.js';
 import type { Mac } from '../../../src/addresses/mac.js';
 import { homeChange } from '../../../src/eni/bring-home.js';
 import { type EniPlan, ipv6Settings, routesOf } from '../../../src/eni/configure.js';
-import { isDhcpClientOf } from '../../../src/eni/dhcp-client.js';
 import { rulesOf } from '../../../src/eni/host-config.js';
 import type { Rule } from '../../../src/kernel/rule-message.js';
 import { eniMac, link } from './link.js';
-
-describe("the host's DHCP client of a link", () => {
-  const of = (command: string, name = 'eth1') => {
-    const argv = command.split(' ');
-    const program = argv[0] === 'udhcpc' ? 'busybox' : (argv[0] ?? '').replace('/sbin/', '');
-    return isDhcpClientOf({ pid: 1, startTime: '1', program, argv }, name);
-  };
-
-  it.each([
-    'dhclient eth1',
-    '/sbin/dhclient -4 -v -i -pf /run/dhclient.eth1.pid -lf /var/lib/dhcp/dhclient.eth1.leases -I -df /x eth1',
-    'dhclient -6 -nw --timeout 30 eth1',
-    'dhcpcd -B -f /etc/dhcpcd.conf eth1',
-    'udhcpc -i eth1 -f',
-    'udhcpc -ieth1',
-    'busybox udhcpc --interface=eth1',
-  ])('is %s', (command) => expect(of(command)).toBe(true));
-
-  it.each([
-    'dhclient',
-    'dhclient eth10',
-    'dhclient eth1 eth2',
-    'dhclient -pf eth1',
-    'dhclient -pf eth1 eth0',
-    'dhcpcd',
-    'udhcpc -i eth0',
-    'busybox sh -i eth1',
-  ])('is not %s', (command) => expect(of(command)).toBe(false));
-});
 
 describe('the rules of a link', () => {
   const address = {
