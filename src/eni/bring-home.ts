@@ -6,7 +6,7 @@ import type { Namespace } from '../kernel/namespaces.js';
 import type { NetlinkSession } from '../kernel/netlink.js';
 import type { FormerLink } from '../steps/step.js';
 import { makeBare } from './host-config.js';
-import { type EniIdentity, findAtHome, findInTask, stackedOn } from './identity.js';
+import { type EniIdentity, findAtHome, findInTask, stackedOn } from './eni-search.js';
 
 /** One side of the way: an open namespace and rtnetlink in it. */
 export interface Side {

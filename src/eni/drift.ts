@@ -4,7 +4,7 @@ import type { NetlinkSession } from '../kernel/netlink.js';
 import { type NewRoute, type Route, tables } from '../kernel/route-message.js';
 import { kernelHasIpv6 } from '../kernel/sysctl.js';
 import { type EniPlan, routesOf } from './configure.js';
-import { type EniIdentity, findInTask } from './identity.js';
+import { type EniIdentity, findInTask } from './eni-search.js';
 
 function isRoute(found: Route, wanted: NewRoute): boolean {
   return (

@@ -65,11 +65,7 @@ export async function makeBare(session: NetlinkSession, index: number, addresses
  * Removes the ENI's rules, routes and addresses, and takes it down. Rules would outlive its move. A DHCP client that the host
  * runs on it is to be stopped before (stopHostClient), or it sets the addresses again.
  */
-export async function clearHostConfig(
-  { session }: { readonly session: NetlinkSession },
-  index: number,
-  logger: Logger,
-): Promise<void> {
+export async function clearHostConfig(session: NetlinkSession, index: number, logger: Logger): Promise<void> {
   // Looked at once more: udev may have renamed it since it was found.
   const link = await session.linkByIndex(index);
   if (link === undefined) throw new TaskEniError('step-failed', `link ${index} has left the host`);

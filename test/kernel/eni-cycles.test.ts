@@ -7,7 +7,7 @@ import { BridgeNamespace } from '../../src/bridge/bridge-namespace.js';
 import { bringHome } from '../../src/eni/bring-home.js';
 import { configureEni } from '../../src/eni/configure.js';
 import { clearHostConfig } from '../../src/eni/host-config.js';
-import { findEni } from '../../src/eni/identity.js';
+import { findEni } from '../../src/eni/eni-search.js';
 import { moveIn } from '../../src/eni/move-in.js';
 import { openNamespace } from '../../src/kernel/namespaces.js';
 import { NetlinkSession } from '../../src/kernel/netlink.js';
@@ -50,7 +50,7 @@ describe('a hundred attachments and detachments, eight at a time', () => {
     const taskNamespace = openNamespace(`/run/netns/${names[number]}`);
     const task = { namespace: taskNamespace, session: NetlinkSession.open(taskNamespace) };
     const eni = findEni(await world.host.session.links(), mac)!;
-    await clearHostConfig(world.host, eni.index, silent);
+    await clearHostConfig(world.host.session, eni.index, silent);
     await bridge.connect({ ...port, taskNamespace });
     const link = await moveIn({
       host: world.host.session,

@@ -8,7 +8,7 @@ import pino from 'pino';
 import type { Mac } from '../../src/addresses/mac.js';
 import { type Side, bringHome } from '../../src/eni/bring-home.js';
 import { type EniPlan } from '../../src/eni/configure.js';
-import { type EniIdentity, findEni } from '../../src/eni/identity.js';
+import { type EniIdentity, findEni } from '../../src/eni/eni-search.js';
 import { moveIn } from '../../src/eni/move-in.js';
 import type { Link } from '../../src/kernel/link-message.js';
 import type { FormerLink } from '../../src/steps/step.js';

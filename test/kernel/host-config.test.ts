@@ -13,7 +13,7 @@ describe("the host's configuration of an ENI", () => {
   });
 
   const onHost = (...args: string[]) => world.ip(world.hostName, ...args);
-  const clear = async () => clearHostConfig(world.host, (await world.eni()).index, silent);
+  const clear = async () => clearHostConfig(world.host.session, (await world.eni()).index, silent);
   const rules = (family: string) =>
     onHost(family, 'rule')
       .trim()

@@ -7,7 +7,7 @@ import {
   findEni,
   findInTask,
   stackedOn,
-} from '../../../src/eni/identity.js';
+} from '../../../src/eni/eni-search.js';
 import { eniMac, link } from './link.js';
 
 const otherMac = '02:00:00:00:00:02' as Mac;
