@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Ipv4 } from '../addresses/cidr.js';
-import { TaskEniError } from '../errors.js';
+import { type ErrorCode, TaskEniError } from '../errors.js';
 import type { Namespace } from '../kernel/namespaces.js';
 import { asTaskError, runPlan } from '../steps/run-plan.js';
+import type { EniReading } from '../metadata/read-eni.js';
 import type { FormerLink } from '../steps/step.js';
 import type { AttachmentRecord } from '../store/record.js';
-import type { Host } from './host.js';
-import { type ResolvedEni, linkLocalInterface, planAttach } from './plan.js';
+import { type Host, openContext } from './host.js';
+import { borrow } from './borrow.js';
+import { credentialsIdentity, linkLocalInterface, planAttach } from './plan.js';
 import { portName } from './names.js';
 import { withEvent, withPlan } from './record-changes.js';
 import { resolveEni } from './resolve-eni.js';
@@ -25,20 +27,19 @@ export async function attach(
   signal: AbortSignal,
 ): Promise<AttachmentRecord> {
   const started = performance.now();
-  const ended = (outcome: 'success' | 'failure', code?: string) =>
-    host.metrics.attachEnded(outcome, (performance.now() - started) / 1000, code);
+  const ended = (code: ErrorCode | null) => host.metrics.attachEnded(code, (performance.now() - started) / 1000);
   try {
     const ready = await carryOut(host, hash, request, signal);
-    ended('success');
+    ended(null);
     host.logger.info({ taskId: ready.taskId, mac: ready.eni?.mac, attachMs: Date.now() - ready.createdAt }, 'attached');
     return ready;
   } catch (error) {
     const failure = asTaskError(signal.aborted ? signal.reason : error);
-    const undoPending = await undo(host, hash, null);
+    const undoPending = await undo(host, hash);
     const { taskId } = host.records.of(hash);
     const recorded = { code: failure.code, detail: failure.detail, step: failure.step ?? null };
     await host.records.commit(endedRecord(host.records.of(hash), 'FAILED', recorded, undoPending));
-    ended('failure', failure.code);
+    ended(failure.code);
     host.logger.warn({ taskId, code: failure.code, step: failure.step, err: failure }, 'attach failed');
     throw failure.at({ taskId });
   }
@@ -51,13 +52,13 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<AttachmentRecord> {
   // Named by the caller, so looked at before anything is waited for; held open so that it stays the same one.
-  const borrowed = request.sandbox === null ? null : await host.borrow(hash, request.sandbox);
+  const borrowed = request.sandbox === null ? null : await borrow(host, hash, request.sandbox);
   try {
-    const { eni, link, warnings } = await resolveEni(host, hash, request, signal);
-    const record = await begin(host, hash, request, eni, link, warnings);
-    return await execute(host, record, request, borrowed?.namespace ?? null, signal);
+    const { eni, link } = await resolveEni(host, hash, request, signal);
+    const record = await begin(host, hash, request, eni, link);
+    return await execute(host, record, request, borrowed, signal);
   } finally {
-    borrowed?.namespace.close();
+    borrowed?.close();
   }
 }
 
@@ -66,9 +67,8 @@ async function begin(
   host: Host,
   hash: string,
   request: AttachRequest,
-  eni: ResolvedEni,
+  { warnings, ...eni }: EniReading,
   link: FormerLink,
-  warnings: readonly string[],
 ): Promise<AttachmentRecord> {
   const address = reserve(host, hash);
   const credentialsId = randomUUID();
@@ -83,11 +83,12 @@ async function begin(
       ...eni,
       interface: settings.interface,
       hostInterface: link.name,
-      index: null,
+      device: null,
       ipv4Gateway: configured?.ipv4Gateway ?? null,
       mtu: configured?.mtu ?? null,
     },
     linkLocal: { port: portName(hash), interface: linkLocalInterface, address },
+    credentials: credentialsIdentity(request.credentials),
     credentialsId: request.credentials === null ? null : credentialsId,
     plan,
     outcomes: withPlan(pending.outcomes, plan),
@@ -112,8 +113,8 @@ async function execute(
   signal: AbortSignal,
 ): Promise<AttachmentRecord> {
   const { hash, plan } = record;
-  const context = host.context(hash, request.credentials, signal);
-  if (namespace !== null) context.hold(namespace.duplicate());
+  const context = openContext(host, hash, request.credentials, signal);
+  if (namespace !== null) context.hold(namespace);
   try {
     await runPlan(plan, host.handlers, context, {
       proceed: () => signal.throwIfAborted(),

@@ -1,6 +1,7 @@
 import { TaskEniError } from '../errors.js';
 import type { AttachmentRecord } from '../store/record.js';
 import { attach } from './attach.js';
+import { deleteCredentials, putCredentials } from './change-credentials.js';
 import { isLive, isSameRequest, refuseEniInUse, refuseSameSandbox } from './conflicts.js';
 import { detach } from './detach.js';
 import { driftOf } from './drift.js';
@@ -70,7 +71,7 @@ export class Attachments {
       await Promise.allSettled([running.settled]);
       return this.detach(taskId, { force });
     }
-    if (this.host.records.get(hash) === undefined && !(await this.host.orphans.recordOf(taskId, hash)))
+    if (this.host.records.get(hash) === undefined && !this.host.orphans.adopt(taskId, hash))
       return undefined;
     if (!force) await this.refuseJoined(taskId);
     const between = this.host.operations.get(hash);
@@ -80,11 +81,11 @@ export class Attachments {
 
   async putCredentials(taskId: TaskId, credentials: CredentialsRequest): Promise<AttachmentRecord> {
     const record = this.settledTask(taskId);
-    return this.host.putCredentials(record, credentials);
+    return putCredentials(this.host, record, credentials);
   }
 
   async deleteCredentials(taskId: TaskId): Promise<void> {
-    await this.host.deleteCredentials(this.settledTask(taskId));
+    await deleteCredentials(this.host, this.settledTask(taskId));
   }
 
   /** Ends what waits with `shutting-down`, gives what is under way up to eight seconds, and leaves running tasks as they are. */
@@ -123,7 +124,7 @@ export class Attachments {
     const operation = this.host.operations.get(hash);
     if (operation !== undefined) return { created: false, record, settled: operation.settled };
     const pushed = request.credentials?.source === 'pushed' ? request.credentials : null;
-    const settled = pushed === null ? Promise.resolve(record) : this.host.putCredentials(record, pushed);
+    const settled = pushed === null ? Promise.resolve(record) : putCredentials(this.host, record, pushed);
     return { created: false, record, settled };
   }
 
@@ -132,7 +133,7 @@ export class Attachments {
     refuseEniInUse(others, request.eni);
     refuseSameSandbox(others, request.sandbox);
     const { bootId, identity, settings } = this.host;
-    const { instanceId, region } = identity.known();
+    const { instanceId, region } = identity.known;
     const record = pendingRecord({
       taskId,
       hash,

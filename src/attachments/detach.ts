@@ -9,10 +9,10 @@ export async function detach(host: Host, hash: string): Promise<AttachmentRecord
   const started = performance.now();
   const before = host.records.of(hash);
   await host.records.commit({ ...before, state: 'DETACHING' });
-  const undoPending = await undo(host, hash, null);
+  const undoPending = await undo(host, hash);
   const seconds = (performance.now() - started) / 1000;
   if (undoPending.length > 0) {
-    host.metrics.detachEnded('failure', seconds);
+    host.metrics.detachEnded(false, seconds);
     host.records.patch(hash, { undoPending });
     const detail = `${undoPending.join(', ')} could not be undone; it is tried again, and so may this call be`;
     throw new TaskEniError('step-failed', detail, { taskId: before.taskId, step: undoPending[0] });
@@ -20,7 +20,7 @@ export async function detach(host: Host, hash: string): Promise<AttachmentRecord
   const detached: AttachmentRecord = { ...host.records.of(hash), state: 'DETACHED', endedAt: Date.now() };
   await host.records.drop(detached);
   host.orphans.settle(hash);
-  host.metrics.detachEnded('success', seconds);
+  host.metrics.detachEnded(true, seconds);
   host.logger.info({ taskId: before.taskId, hostInterface: detached.eni?.hostInterface }, 'detached');
   return detached;
 }
@@ -29,7 +29,7 @@ export async function detach(host: Host, hash: string): Promise<AttachmentRecord
 export async function release(host: Host, hash: string, reason: string): Promise<AttachmentRecord> {
   const before = host.records.of(hash);
   host.logger.warn({ taskId: before.taskId, reason }, 'the sandbox is gone; its network is released');
-  const undoPending = await undo(host, hash, null);
+  const undoPending = await undo(host, hash);
   const error = { code: 'unusable-sandbox', detail: reason, step: null } as const;
   const lost = endedRecord(host.records.of(hash), 'LOST', error, undoPending);
   await host.records.commit(lost);
@@ -38,7 +38,7 @@ export async function release(host: Host, hash: string, reason: string): Promise
 
 /** An attach that a crash of the service cut short. */
 export async function undoInterrupted(host: Host, hash: string): Promise<AttachmentRecord> {
-  const undoPending = await undo(host, hash, null);
+  const undoPending = await undo(host, hash);
   const detail = 'the service ended during the attach; what it had done is undone';
   const error = { code: 'shutting-down', detail, step: null } as const;
   const failed = endedRecord(host.records.of(hash), 'FAILED', error, undoPending);
@@ -49,6 +49,6 @@ export async function undoInterrupted(host: Host, hash: string): Promise<Attachm
 
 /** Tries once more what could not be undone of a FAILED or LOST task. */
 export async function retryUndo(host: Host, hash: string): Promise<AttachmentRecord> {
-  const undoPending = await undo(host, hash, null);
+  const undoPending = await undo(host, hash);
   return host.records.patch(hash, { undoPending });
 }

@@ -1,7 +1,7 @@
 import { firstUsable, type Ipv4, type Ipv4Cidr, type Ipv6, type Ipv6Cidr } from '../addresses/cidr.js';
 import type { Mac } from '../addresses/mac.js';
 import type { Settings } from '../settings.js';
-import type { FormerLink, SandboxPlan, Step } from '../steps/step.js';
+import type { FormerLink, SandboxPlan, Step, StepKind } from '../steps/step.js';
 import { eniAlias, linkAlias, linkLocalMac, portName, sandboxName } from './names.js';
 import type { AttachRequest, CredentialsIdentity, CredentialsRequest } from './request.js';
 
@@ -70,6 +70,11 @@ export function planAttach(input: PlanInput): Step[] {
       ipv6: eni.ipv6?.address ?? null,
     });
   return steps;
+}
+
+/** The step of that kind, if the plan has one. */
+export function stepOf<K extends StepKind>(plan: readonly Step[], kind: K): Extract<Step, { kind: K }> | undefined {
+  return plan.find((step): step is Extract<Step, { kind: K }> => step.kind === kind);
 }
 
 function planSandbox({ hash, request, eni, sandboxKind, settings }: PlanInput): SandboxPlan {

@@ -26,6 +26,7 @@ export function pendingRecord({ request, now, ...identity }: NewRecord): Attachm
     eni: null,
     sandbox: null,
     linkLocal: null,
+    credentials: null,
     credentialsId: null,
     plan: [],
     outcomes: [pendingOutcome('wait-for-eni'), pendingOutcome('read-metadata')],

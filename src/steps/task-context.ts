@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { CredentialsRequest } from '../attachments/request.js';
+import { TaskEniError } from '../errors.js';
 import type { Namespace } from '../kernel/namespaces.js';
 import { NetlinkSession } from '../kernel/netlink.js';
 import type { AttachmentRecord } from '../store/record.js';
@@ -67,6 +68,19 @@ export class TaskContext {
     const namespace = this.namespace();
     if (namespace !== undefined) this.session ??= NetlinkSession.open(namespace);
     return this.session;
+  }
+
+  /** The task's namespace for a step that cannot do without. Throws unusable-sandbox. */
+  openNamespace(): Namespace {
+    const namespace = this.namespace();
+    if (namespace === undefined) throw new TaskEniError('unusable-sandbox', 'the sandbox has ended');
+    return namespace;
+  }
+
+  openNetlink(): NetlinkSession {
+    const session = this.netlink();
+    if (session === undefined) throw new TaskEniError('unusable-sandbox', 'the sandbox has ended');
+    return session;
   }
 
   release(): void {

@@ -25,14 +25,23 @@ export interface SandboxRecord {
   readonly cookie: string;
 }
 
+/** What tells a link from others whatever the task made of its name, address and mark. */
+export interface EniDevice {
+  readonly index: number;
+  /** IFLA_INFO_KIND; null: a physical link. */
+  readonly kind: string | null;
+  readonly peerIndex: number | null;
+  readonly permanentMac: Mac | null;
+}
+
 export interface EniRecord {
   readonly id: string | null;
   readonly mac: Mac;
   readonly interface: string;
   /** The link's name in the host's namespace: before the attach, and after a detach where it is now. */
   readonly hostInterface: string;
-  /** Index by which the link is known in the task's namespace; null before the move. */
-  readonly index: number | null;
+  /** What the link is, as it was seen in the task's namespace; null before the move. */
+  readonly device: EniDevice | null;
   readonly ipv4: Ipv4Cidr | null;
   readonly ipv4Gateway: Ipv4 | null;
   readonly ipv6: Ipv6Cidr | null;
@@ -58,6 +67,8 @@ export interface AttachmentRecord {
   readonly eni: EniRecord | null;
   readonly sandbox: SandboxRecord | null;
   readonly linkLocal: { readonly port: string; readonly interface: string; readonly address: Ipv4 } | null;
+  /** Where the credentials come from now: as the request says, or as a later PUT said; null: none, or deleted. */
+  readonly credentials: CredentialsIdentity | null;
   readonly credentialsId: string | null;
   readonly region: string | null;
   readonly plan: readonly Step[];

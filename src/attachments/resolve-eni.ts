@@ -1,0 +1,93 @@
+import type { Mac } from '../addresses/mac.js';
+import { TaskEniError } from '../errors.js';
+import { families } from '../kernel/address-message.js';
+import { type Link, linkFlags } from '../kernel/link-message.js';
+import { type EniReading, readEni } from '../metadata/read-eni.js';
+import type { FormerLink } from '../steps/step.js';
+import { isLive, refuseEniInUse } from './conflicts.js';
+import type { Host } from './host.js';
+import { timedWait, withEvent } from './record-changes.js';
+import type { AttachRequest } from './request.js';
+
+export interface Resolved {
+  readonly eni: EniReading;
+  readonly link: FormerLink;
+}
+
+/**
+ * Waits for the link and for what instance metadata has to say of it, side by side, up to TASK_ENI_ENI_WAIT_SECONDS.
+ * Changes nothing. Throws eni-timeout, metadata-timeout, unusable-eni, eni-in-use, primary-eni, or the signal's reason.
+ */
+export async function resolveEni(
+  host: Host,
+  hash: string,
+  request: AttachRequest,
+  signal: AbortSignal,
+): Promise<Resolved> {
+  const deadline = performance.now() + host.settings.eniWaitSeconds * 1000;
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const report: Parameters<typeof timedWait>[1] = (event) => {
+    host.records.patch(hash, { outcomes: withEvent(host.records.of(hash).outcomes, event) });
+    if (event.state === 'done' || event.state === 'failed')
+      host.metrics.stepEnded(event.kind, event.state, event.durationMs / 1000);
+  };
+  const wait = { deadline, signal: either };
+  const usableMac = findMac(host, hash, request, wait);
+  const source = { metadata: host.metadata, ids: host.eniIds, settleSeconds: host.settings.metadataSettleSeconds };
+  const reading = timedWait('read-metadata', report, async () =>
+    readEni({ ...request.eni, mac: await usableMac }, source, wait),
+  );
+  const looking = timedWait('wait-for-eni', report, async () => findLink(host, hash, await usableMac, wait));
+  try {
+    const [eni, link] = await Promise.all([reading, looking]);
+    return { eni, link };
+  } catch (error) {
+    failed.abort(error);
+    await Promise.allSettled([reading, looking]);
+    throw error;
+  }
+}
+
+async function findMac(
+  host: Host,
+  hash: string,
+  request: AttachRequest,
+  wait: { deadline: number; signal: AbortSignal },
+): Promise<Mac> {
+  const { id, mac: given } = request.eni;
+  const mac = given ?? (await host.eniIds.resolveMac(id ?? '', wait));
+  if (mac === host.identity.known.primaryMac) throw primary(mac);
+  const others = host.records.all().filter((record) => record.hash !== hash && isLive(record));
+  refuseEniInUse(others, { id, mac });
+  host.orphans.refuseEni(mac, hash);
+  return mac;
+}
+
+async function findLink(
+  host: Host,
+  hash: string,
+  mac: Mac,
+  { deadline, signal }: { deadline: number; signal: AbortSignal },
+): Promise<FormerLink> {
+  const orphan = host.orphans.formerLink(hash, mac);
+  if (orphan !== undefined) return orphan;
+  const link = await host.links.waitFor(mac, deadline, signal);
+  if (host.identity.known.primaryMac === null && (await carriesDefaultRoute(host, link))) throw primary(mac);
+  return formerLink(link);
+}
+
+export function formerLink({ name, mtu, txQueueLength, flags }: Link): FormerLink {
+  const kept = linkFlags.noArp | linkFlags.promiscuous | linkFlags.allMulticast;
+  return { name, mtu, txQueueLength, flags: flags & kept };
+}
+
+/** Without metadata, the host's own interface is known by the route it gives. */
+async function carriesDefaultRoute({ hostNetlink }: Host, link: Link): Promise<boolean> {
+  const routes = [...(await hostNetlink.routes(families.ipv4)), ...(await hostNetlink.routes(families.ipv6))];
+  return routes.some(({ destination, hops }) => destination.prefix === 0 && hops.includes(link.index));
+}
+
+function primary(mac: Mac): TaskEniError {
+  return new TaskEniError('primary-eni', `${mac} is the interface that the host itself lives by`);
+}
