@@ -44,6 +44,13 @@ export class BridgeNamespace {
     return this.ensuring;
   }
 
+  /** A look before each use: only a bridge that was touched costs more. */
+  private async stillThere(): Promise<void> {
+    const known = this.bridge;
+    const found = known && (await this.opened?.session.linkByIndex(known.index));
+    if (found?.name !== known?.name || found?.mac !== known?.mac || found?.up !== true) await this.ensure();
+  }
+
   private async repair(): Promise<void> {
     const { namespace, session } = (this.opened ??= await this.open());
     if (!isPinned(this.settings.instance)) {
@@ -74,7 +81,7 @@ export class BridgeNamespace {
 
   /** Connects the task; what is there already is kept or repaired. */
   async connect({ taskNamespace, ...plan }: PortPlan & { readonly taskNamespace: Namespace }): Promise<void> {
-    await this.ensure();
+    await this.stillThere();
     const task = NetlinkSession.open(taskNamespace);
     try {
       const ends = (await this.findPair(plan, task)) ?? (await this.createPair(plan, task, taskNamespace));
@@ -140,7 +147,7 @@ export class BridgeNamespace {
    * `address` absent: whatever the port's entries say.
    */
   async disconnect(plan: Pick<PortPlan, 'port' | 'alias'> & { readonly address?: Ipv4 }): Promise<boolean> {
-    await this.ensure();
+    await this.stillThere();
     const { session, bridge } = this.ready();
     const port = await session.linkByName(plan.port);
     if (port !== undefined && !isOurs(port, plan.alias)) {
@@ -156,7 +163,7 @@ export class BridgeNamespace {
   }
 
   async ports(): Promise<BridgePort[]> {
-    await this.ensure();
+    await this.stillThere();
     const { session, bridge } = this.ready();
     const [links, forwarding, neighbours] = await Promise.all([
       session.links(),

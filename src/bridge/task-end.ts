@@ -25,7 +25,6 @@ function silenceIpv6(task: Namespace, name: string): void {
   writeIpv6Sysctls(task, [
     [`${key}/addr_gen_mode`, 1],
     [`${key}/accept_ra`, 0],
-    [`${key}/autoconf`, 0],
     [`${key}/disable_ipv6`, 1],
   ]);
 }

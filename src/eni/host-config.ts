@@ -40,12 +40,7 @@ export function rulesOf(
 
 /** The link's addresses and rules, listed with as few answers to wait for as can be. */
 async function findConfig(session: NetlinkSession, link: Link): Promise<{ addresses: Address[]; rules: Rule[] }> {
-  const [addresses, ...ruleLists] = await Promise.all([
-    session.addresses(link.index),
-    session.rules(families.ipv4),
-    session.rules(families.ipv6),
-  ]);
-  const rules = ruleLists.flat();
+  const [addresses, rules] = await Promise.all([session.addresses(link.index), session.rules()]);
   const needRoutes = rules.some((rule) => !commonTables.has(rule.table));
   const routes = needRoutes ? await Promise.all([session.routes(families.ipv4), session.routes(families.ipv6)]) : [];
   return { addresses, rules: rulesOf(link, { addresses, rules, routes: routes.flat() }) };

@@ -11,7 +11,7 @@ import {
   scopes,
 } from './address-message.js';
 import { blocking } from './blocking-queue.js';
-import { ignoring, isErrno } from './errno.js';
+import { isErrno } from './errno.js';
 import { bridgeInfo, vethInfo } from './link-info.js';
 import { type Link, type LinkChange, altNamesMessage, linkMessage, linkQuery, parseLink } from './link-message.js';
 import type { Namespace } from './namespaces.js';
@@ -159,11 +159,10 @@ export class NetlinkSession {
     await this.transport.request({ type: RTM.DELROUTE, body: routeMessage(route), operation });
   }
 
-  /** None for a family that the kernel does not have. */
-  async rules(family: IpFamily): Promise<Rule[]> {
-    const request = { type: RTM.GETRULE, body: ruleQuery(family), operation: 'list rules' };
-    const messages = await this.transport.dump(request).catch(ignoring('EAFNOSUPPORT', 'EOPNOTSUPP'));
-    return (messages ?? []).map(parseRule).filter(isDefined);
+  /** Of both families. */
+  async rules(): Promise<Rule[]> {
+    const messages = await this.transport.dump({ type: RTM.GETRULE, body: ruleQuery(), operation: 'list rules' });
+    return messages.map(parseRule).filter(isDefined);
   }
 
   async deleteRule(rule: Rule): Promise<void> {

@@ -17,10 +17,9 @@ export interface Rule {
   readonly message: Buffer;
 }
 
-export function ruleQuery(family: IpFamily): Buffer {
-  const header = Buffer.alloc(headerLength);
-  header.writeUInt8(family);
-  return header;
+/** For the rules of every family that the kernel has. */
+export function ruleQuery(): Buffer {
+  return Buffer.alloc(headerLength);
 }
 
 export function parseRule(message: Buffer): Rule | undefined {
