@@ -68,7 +68,7 @@ function showHost(host) {
   const used = attached ?? tasks;
   const kinds = [
     ...Array(Math.max(0, used - tasks)).fill('other'),
-    ...Array(tasks).fill('task'),
+    ...Array(tasks).fill('mine'),
     ...Array(Math.max(0, (limit ?? used) - used)).fill('free'),
   ];
   byId('slots').replaceChildren(...kinds.map((kind) => make('i', { class: `slot ${kind}`, title: kind })));
