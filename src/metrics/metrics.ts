@@ -115,12 +115,23 @@ export class Metrics {
     'outcome',
     ['success', 'failure'],
   );
+  private readonly leaseMismatches = new Counter({
+    name: 'task_eni_dhcp_lease_mismatches_total',
+    help: "Leases for another address than the task's, which keeps its own.",
+    registers: [this.registry],
+  });
   private readonly reconcileActions = this.counter(
     'reconcile_actions_total',
     'What was done because records and host differed.',
     'action',
     reconcileActions,
   );
+
+  private readonly dhcpMismatches = new Counter({
+    name: 'task_eni_dhcp_mismatches_total',
+    help: "Leases of an address that is not the ENI's; the address stays as it is.",
+    registers: [this.registry],
+  });
 
   constructor(version: string, logger: Logger) {
     for (const outcome of ['success', 'failure', 'cancelled']) this.attachDuration.zero({ outcome });
@@ -174,6 +185,14 @@ export class Metrics {
 
   credentialsRefreshed(succeeded: boolean): void {
     this.credentialsRefresh.inc({ outcome: succeeded ? 'success' : 'failure' });
+  }
+
+  dhcpMismatched(): void {
+    this.dhcpMismatches.inc();
+  }
+
+  dhcpMismatched(): void {
+    this.leaseMismatches.inc();
   }
 
   reconciled(action: ReconcileAction): void {
