@@ -115,11 +115,6 @@ export class Metrics {
     'outcome',
     ['success', 'failure'],
   );
-  private readonly leaseMismatches = new Counter({
-    name: 'task_eni_dhcp_lease_mismatches_total',
-    help: "Leases for another address than the task's, which keeps its own.",
-    registers: [this.registry],
-  });
   private readonly reconcileActions = this.counter(
     'reconcile_actions_total',
     'What was done because records and host differed.',
@@ -189,10 +184,6 @@ export class Metrics {
 
   dhcpMismatched(): void {
     this.dhcpMismatches.inc();
-  }
-
-  dhcpMismatched(): void {
-    this.leaseMismatches.inc();
   }
 
   reconciled(action: ReconcileAction): void {

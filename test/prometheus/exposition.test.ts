@@ -22,7 +22,7 @@ const named: readonly (readonly [string, string, ...string[]])[] = [
   ['credentials_refresh_total', 'counter', 'outcome'],
   ['credentials_earliest_expiry_timestamp_seconds', 'gauge'],
   ['dhcp_clients', 'gauge', 'state'],
-  ['dhcp_lease_mismatches_total', 'counter'],
+  ['dhcp_mismatches_total', 'counter'],
   ['reconcile_actions_total', 'counter', 'action'],
   ['orphans', 'gauge'],
   ['build_info', 'gauge', 'version', 'node'],

@@ -57,7 +57,7 @@ describe('events', () => {
       'task_eni_credentials_refresh_total{outcome="success"}',
       'task_eni_credentials_refresh_total{outcome="failure"}',
       'task_eni_reconcile_actions_total{action="release"}',
-      'task_eni_dhcp_lease_mismatches_total',
+      'task_eni_dhcp_mismatches_total',
     ])
       expect(samples.get(name), name).toBe(1);
     expect(samples.get('task_eni_step_duration_seconds_bucket{le="10",step="wait-for-eni",outcome="done"}')).toBe(0);
