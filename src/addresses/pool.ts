@@ -33,6 +33,8 @@ export class AddressPool {
   constructor(
     readonly subnet: Ipv4Cidr,
     private last: Ipv4 | undefined,
+    /** Told of each address as it is given out, for a memory that outlives this one. */
+    private readonly onGiven: (address: Ipv4) => void = () => {},
   ) {}
 
   get capacity(): number {
@@ -41,11 +43,6 @@ export class AddressPool {
 
   get allocated(): number {
     return this.holders.size;
-  }
-
-  /** The address given out last; kept over a restart so that freed ones rest then too. */
-  get lastGiven(): Ipv4 | undefined {
-    return this.last;
   }
 
   holder(address: Ipv4): string | undefined {
@@ -58,6 +55,7 @@ export class AddressPool {
     if (address === undefined) return undefined;
     this.last = address;
     this.holders.set(address, hash);
+    this.onGiven(address);
     return address;
   }
 

@@ -1,0 +1,87 @@
+import 'reflect-metadata';
+import type { RequestListener } from 'node:http';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Logger } from 'pino';
+import { configureApp } from '../api/configure-app.js';
+import { Listeners } from '../api/listeners.js';
+import { AppModule } from '../app.module.js';
+import { describeError } from '../errors.js';
+import { createLogger, nestLogger } from '../logging.js';
+import { Service } from '../service.js';
+import { SettingsError, readSettings } from '../settings.js';
+
+/** Milliseconds within which a stop is over, whatever hangs: an agent that restarts the service waits for it. */
+const stopPatience = 12_000;
+
+/** Runs the service until a signal; resolves with the exit code. */
+export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
+  const settings = parse(environment);
+  if (settings === undefined) return 1;
+  const logger = createLogger(settings.logLevel);
+  // The default of both is to end the process; SIGUSR1 would also start the inspector, on whichever thread and namespace.
+  process.on('SIGUSR1', () => logger.debug('SIGUSR1 is ignored'));
+  process.on('uncaughtException', (error) => {
+    logger.fatal({ err: error }, 'the service failed; its tasks keep their networks');
+    process.exit(1);
+  });
+  const stopped = firstSignal();
+  try {
+    const service = await Service.open(settings, logger);
+    await service.start();
+    const listeners = await listen(service, logger);
+    process.on('SIGHUP', () => {
+      listeners.reload();
+      service.credentialsServer.reopenAudit().catch((error: unknown) => {
+        logger.error({ reason: describeError(error) }, 'the audit log could not be opened again');
+      });
+    });
+    logger.info({ sandbox: service.host.sandboxKind, instance: settings.instance }, 'ready');
+    logger.info({ signal: await stopped }, 'stopping');
+    return await stop(service, listeners, logger);
+  } catch (error) {
+    logger.fatal({ err: error }, `the service cannot run: ${describeError(error)}`);
+    return 1;
+  }
+}
+
+function parse(environment: NodeJS.ProcessEnv) {
+  try {
+    return readSettings(environment);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    process.stderr.write(`${error.problems.join('\n')}\n`);
+    return undefined;
+  }
+}
+
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
+  });
+}
+
+async function listen(service: Service, logger: Logger): Promise<Listeners> {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.over(service), {
+    bodyParser: false,
+    logger: nestLogger(logger),
+  });
+  configureApp(app);
+  await app.init();
+  const listeners = app.get(Listeners);
+  await listeners.start(app.getHttpAdapter().getInstance() as RequestListener);
+  return listeners;
+}
+
+async function stop(service: Service, listeners: Listeners, logger: Logger): Promise<number> {
+  const late = setTimeout(() => {
+    logger.fatal('the service does not stop in time; leaving it');
+    process.exit(1);
+  }, stopPatience);
+  const attachments = service.attachments.stop();
+  await Promise.all([attachments, listeners.stop()]);
+  await service.stop();
+  clearTimeout(late);
+  logger.info('stopped');
+  return 0;
+}
