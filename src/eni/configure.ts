@@ -67,8 +67,15 @@ async function rename(session: NetlinkSession, link: Link, plan: EniPlan): Promi
   if (holder !== undefined && holder.index !== link.index)
     throw new TaskEniError('unusable-sandbox', `the sandbox already has a link called ${plan.interface}`);
   if (link.altNames.includes(plan.interface)) await session.deleteAltNames(link.index, [plan.interface]);
-  const renamed = link.name === plan.interface ? {} : { name: plan.interface, up: false };
-  await session.setLink(link.index, { ...renamed, ...(link.mtu === plan.mtu ? {} : { mtu: plan.mtu }) });
+  const isRenamed = link.name !== plan.interface;
+  await Promise.all([
+    // Before Linux 6.2 a link that is up keeps its name.
+    isRenamed && link.up && session.setLink(link.index, { up: false }),
+    session.setLink(link.index, {
+      name: isRenamed ? plan.interface : undefined,
+      mtu: link.mtu === plan.mtu ? undefined : plan.mtu,
+    }),
+  ]);
 }
 
 /**

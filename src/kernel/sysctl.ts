@@ -26,17 +26,22 @@ export function writeSysctl(namespace: Namespace, key: SysctlKey, value: string 
   writeSysctls(namespace, [[key, value]]);
 }
 
-/** Writes all of them, in their order, in one visit. Stops at the first that is refused; ENOENT: the kernel lacks the key. */
+/**
+ * Sets all of them, in their order, in one visit; what has its value already is not written, since writing some of them
+ * (disable_ipv6) spins for as long as anybody on the host holds RTNL. Stops at the first that is refused; ENOENT: the kernel
+ * lacks the key.
+ */
 export function writeSysctls(
   namespace: Namespace,
   settings: readonly (readonly [key: SysctlKey, value: string | number])[],
 ): void {
   namespace.visit(() => {
     for (const [key, value] of settings) {
+      const path = pathOf(key);
       try {
-        writeFileSync(pathOf(key), String(value));
+        if (readFileSync(path, 'utf8').trimEnd() !== String(value)) writeFileSync(path, String(value));
       } catch (error) {
-        throw KernelError.fromFileSystem(error, `write ${key}`);
+        throw KernelError.fromFileSystem(error, `set ${key}`);
       }
     }
   });

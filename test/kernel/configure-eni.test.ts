@@ -112,6 +112,16 @@ describe('an ENI inside its task', () => {
     expect(await eniDrift(world.task.session, identity, dualPlan)).toEqual([]);
   });
 
+  it('gets its name, MTU, addresses and routes back', async () => {
+    const identity = await attach(dualPlan);
+    inTask('link', 'set', 'eth0', 'down', 'name', 'odd0', 'mtu', '1400');
+    inTask('link', 'set', 'odd0', 'up');
+    inTask('address', 'flush', 'dev', 'odd0');
+    const link = await world.task.session.linkByName('odd0');
+    await configureEni(world.task, link!, dualPlan);
+    expect(await eniDrift(world.task.session, identity, dualPlan)).toEqual([]);
+  });
+
   it('takes its name also from among its own other names', async () => {
     world.ip(world.hostName, 'link', 'property', 'add', 'dev', 'eni0', 'altname', 'eth0');
     await attach(ipv4Plan);
