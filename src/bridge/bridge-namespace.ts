@@ -8,7 +8,7 @@ import type { Namespace } from '../kernel/namespaces.js';
 import { NetlinkSession } from '../kernel/netlink.js';
 import { isPinned, pinNamespace, repinNamespace } from '../kernel/pins.js';
 import { writeSysctl } from '../kernel/sysctl.js';
-import { type BridgeSettings, bridgeDrift, bridgeMac, sealNamespace, ensureBridge } from './bridge-link.js';
+import { type BridgeSettings, bridgeDrift, bridgeMac, ensureBridge, sealNamespace } from './bridge-link.js';
 import { portDrift } from './port-drift.js';
 import { type BridgePort, type PortPlan, hasPortFlags, portFlags, portMtu, portsOf } from './port.js';
 import { type ServerEnd, setUpTaskEnd, taskEndDrift } from './task-end.js';
@@ -44,7 +44,7 @@ export class BridgeNamespace {
     return this.ensuring;
   }
 
-  /** A look before each use: only a bridge that was touched costs more. */
+  /** A short look before each use: only a bridge that was touched costs more. Its addresses are for {@link ensure} to mend. */
   private async stillThere(): Promise<void> {
     const known = this.bridge;
     const found = known && (await this.opened?.session.linkByIndex(known.index));
@@ -65,8 +65,13 @@ export class BridgeNamespace {
 
   private async open(): Promise<Opened> {
     const namespace = await pinNamespace(this.settings.instance);
-    sealNamespace(namespace);
-    return { namespace, session: NetlinkSession.open(namespace) };
+    try {
+      sealNamespace(namespace);
+      return { namespace, session: NetlinkSession.open(namespace) };
+    } catch (error) {
+      namespace.close();
+      throw error;
+    }
   }
 
   private ready(): Opened & { bridge: Link } {

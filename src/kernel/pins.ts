@@ -114,9 +114,10 @@ export async function unpinNamespace(name: string): Promise<boolean> {
   const path = pinPath(name);
   return blocking(() => {
     const existed = isPinned(name);
-    if (existed) unmount(path);
-    else if (!exists(path)) return false;
-    else if (!isPlaceholder(path)) throw new NotANamespaceError(path);
+    // Whoever lost a race to make the pin has mounted a second one over it.
+    while (isPinned(name)) unmount(path);
+    if (!exists(path)) return existed;
+    if (!isPlaceholder(path)) throw new NotANamespaceError(path);
     removeFile(path);
     return existed;
   });

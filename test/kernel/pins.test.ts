@@ -47,6 +47,14 @@ describe('a pinned namespace', () => {
     expect(await unpinNamespace(name)).toBe(false);
   });
 
+  it('is removed also where two were mounted over each other', async () => {
+    const first = await pinNamespace(name);
+    run('mount', '--bind', `/proc/${process.pid}/fd/${first.fd}`, pinPath(name));
+    first.close();
+    expect(await unpinNamespace(name)).toBe(true);
+    expect(existsSync(pinPath(name))).toBe(false);
+  });
+
   it('gets its name back while it is still open', async () => {
     const namespace = await pinNamespace(name);
     await unpinNamespace(name);
