@@ -109,12 +109,12 @@ export async function bridgeDrift(
   settings: BridgeSettings,
 ): Promise<string[]> {
   if (bridge === undefined) return [`${settings.bridge} is missing`];
-  const present = (await session.addresses(bridge.index)).map(formatCidr);
+  const present = new Set((await session.addresses(bridge.index)).map(formatCidr));
   const wanted = bridgeAddresses(settings).map(formatCidr);
   return [
     ...(bridge.kind === 'bridge' ? [] : [`${settings.bridge} is not a bridge`]),
     ...(bridge.up ? [] : [`${settings.bridge} is down`]),
     ...(bridge.mac === bridgeMac(settings) ? [] : [`${settings.bridge} has another hardware address`]),
-    ...wanted.filter((cidr) => !present.includes(cidr)).map((cidr) => `${settings.bridge} lacks ${cidr}`),
+    ...wanted.filter((cidr) => !present.has(cidr)).map((cidr) => `${settings.bridge} lacks ${cidr}`),
   ];
 }

@@ -58,9 +58,8 @@ export function portsOf(
   neighbours: readonly Neighbour[],
 ): BridgePort[] {
   const addressOf = (index: number): Ipv4 | undefined => {
-    const macs = forwarding.filter((entry) => entry.port === index && entry.isStatic).map((entry) => entry.mac);
-    const neighbour = neighbours.find((entry) => entry.mac !== undefined && macs.includes(entry.mac));
-    return neighbour?.address;
+    const own = forwarding.filter((entry) => entry.port === index && entry.isStatic);
+    return neighbours.find(({ mac }) => own.some((entry) => entry.mac === mac))?.address;
   };
   return links
     .filter((link) => link.master === bridge)

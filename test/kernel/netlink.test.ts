@@ -105,7 +105,7 @@ describe('a netlink session', () => {
   it('deletes exactly the rule that was listed', async () => {
     ip('rule', 'add', 'from', '10.1.2.3', 'fwmark', '0x1/0xff', 'lookup', '100', 'priority', '500');
     ip('rule', 'add', 'from', '10.1.2.3', 'fwmark', '0x2/0xff', 'lookup', '100', 'priority', '500');
-    const [first] = (await session.rules()).filter((rule) => rule.priority === 500);
+    const first = (await session.rules()).find((rule) => rule.priority === 500);
     expect(first).toMatchObject({ source: { address: '10.1.2.3', prefix: 32 }, table: 100, incoming: undefined });
     await session.deleteRule(first!);
     expect(ip('rule').match(/500:.*/g)).toEqual([expect.stringContaining('0x2/0xff')]);

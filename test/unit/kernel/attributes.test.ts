@@ -8,19 +8,20 @@ import {
   wordAttribute,
 } from '../../../src/kernel/attributes.js';
 
-const hex = (bytes: Buffer) => bytes.toString('hex');
+/** Words of four bytes, in the order in which they are sent. */
+const hex = (bytes: Buffer) => bytes.toString('hex').replace(/(.{8})(?=.)/g, '$1 ');
 
 describe('an rtnetlink attribute', () => {
   it('is length, type and payload, padded to four bytes that its length does not count', () => {
-    expect(hex(byteAttribute(9, 1))).toBe('05000900' + '01000000');
-    expect(hex(wordAttribute(4, 1500))).toBe('08000400' + 'dc050000');
-    expect(hex(textAttribute(3, 'lo'))).toBe('07000300' + '6c6f0000');
+    expect(hex(byteAttribute(9, 1))).toBe('05000900 01000000');
+    expect(hex(wordAttribute(4, 1500))).toBe('08000400 dc050000');
+    expect(hex(textAttribute(3, 'lo'))).toBe('07000300 6c6f0000');
     expect(hex(attribute(20, Buffer.alloc(0)))).toBe('04001400');
   });
 
   it('bears the flag for nesting when it holds others', () => {
     expect(hex(nestedAttribute(18, byteAttribute(1, 2), byteAttribute(3, 4)))).toBe(
-      '14001280' + '0500010002000000' + '0500030004000000',
+      '14001280 05000100 02000000 05000300 04000000',
     );
   });
 
