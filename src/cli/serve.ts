@@ -8,7 +8,7 @@ import { Listeners } from '../api/listeners.js';
 import { AppModule } from '../app.module.js';
 import { describeError } from '../errors.js';
 import { createLogger, nestLogger } from '../logging.js';
-import { Service } from '../service.js';
+import { Daemon } from '../daemon.js';
 import { SettingsError, readSettings } from '../settings.js';
 
 /** Milliseconds within which a stop is over, whatever hangs: an agent that restarts the service waits for it. */
@@ -27,18 +27,18 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   });
   const stopped = firstSignal();
   try {
-    const service = await Service.open(settings, logger);
-    await service.start();
-    const listeners = await listen(service, logger);
+    const daemon = await Daemon.open(settings, logger);
+    await daemon.start();
+    const listeners = await listen(daemon, logger);
     process.on('SIGHUP', () => {
       listeners.reload();
-      service.credentialsServer.reopenAudit().catch((error: unknown) => {
+      daemon.credentialsServer.reopenAudit().catch((error: unknown) => {
         logger.error({ reason: describeError(error) }, 'the audit log could not be opened again');
       });
     });
-    logger.info({ sandbox: service.host.sandboxKind, instance: settings.instance }, 'ready');
+    logger.info({ sandbox: daemon.host.sandboxKind, instance: settings.instance }, 'ready');
     logger.info({ signal: await stopped }, 'stopping');
-    return await stop(service, listeners, logger);
+    return await stop(daemon, listeners, logger);
   } catch (error) {
     logger.fatal({ err: error }, `the service cannot run: ${describeError(error)}`);
     return 1;
@@ -61,8 +61,8 @@ function firstSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-async function listen(service: Service, logger: Logger): Promise<Listeners> {
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.over(service), {
+async function listen(daemon: Daemon, logger: Logger): Promise<Listeners> {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.over(daemon), {
     bodyParser: false,
     logger: nestLogger(logger),
   });
@@ -73,14 +73,14 @@ async function listen(service: Service, logger: Logger): Promise<Listeners> {
   return listeners;
 }
 
-async function stop(service: Service, listeners: Listeners, logger: Logger): Promise<number> {
+async function stop(daemon: Daemon, listeners: Listeners, logger: Logger): Promise<number> {
   const late = setTimeout(() => {
     logger.fatal('the service does not stop in time; leaving it');
     process.exit(1);
   }, stopPatience);
-  const attachments = service.attachments.stop();
+  const attachments = daemon.attachments.stop();
   await Promise.all([attachments, listeners.stop()]);
-  await service.stop();
+  await daemon.stop();
   clearTimeout(late);
   logger.info('stopped');
   return 0;

@@ -34,8 +34,7 @@ const stepChannel = channel('task-eni:step');
 type Report = (event: StepEvent) => void;
 
 function handlerOf<C>(handlers: Handlers<C>, step: Step): Handler<StepKind, C> {
-  // The table maps each kind to the handler of just that kind; TypeScript cannot follow that through a union.
-  return handlers[step.kind] as unknown as Handler<StepKind, C>;
+  return handlers[step.kind];
 }
 
 async function timed(step: Step, act: () => Promise<void>, outcome: StepState, report: Report): Promise<void> {
@@ -64,7 +63,7 @@ export async function runPlan<C>(
   for (const step of plan) {
     proceed();
     try {
-      await timed(step, () => handlerOf(handlers, step).do(step as never, context), 'done', report);
+      await timed(step, () => handlerOf(handlers, step).do(step, context), 'done', report);
     } catch (error) {
       throw asTaskError(error, step.kind);
     }
@@ -82,7 +81,7 @@ export async function undoPlan<C>(
   const failures: UndoFailure[] = [];
   for (const step of plan.toReversed()) {
     try {
-      await timed(step, () => handlerOf(handlers, step).undo(step as never, context), 'undone', report);
+      await timed(step, () => handlerOf(handlers, step).undo(step, context), 'undone', report);
     } catch (error) {
       failures.push({ kind: step.kind, error });
     }

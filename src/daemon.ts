@@ -20,7 +20,7 @@ import type { Settings } from './settings.js';
 import { RecordStore } from './store/record-store.js';
 
 /** The service without its API: everything that outlives a request, started in order and stopped in the opposite one. */
-export class Service {
+export class Daemon {
   readonly attachments: Attachments;
   readonly capacity: Capacity;
   private readonly reconciler: Reconciler;
@@ -39,7 +39,7 @@ export class Service {
   }
 
   /** Throws with a reason for people when the service cannot do its work on this host. */
-  static async open(settings: Settings, logger: Logger): Promise<Service> {
+  static async open(settings: Settings, logger: Logger): Promise<Daemon> {
     const { reaches, detail } = pinReach();
     if (reaches === false) throw new Error(detail);
     if (reaches === null) logger.warn(detail);
@@ -48,7 +48,7 @@ export class Service {
     const lock = FileLock.acquire(join(settings.stateDir, 'lock'));
     const store = await RecordStore.open(settings.stateDir, logger);
     const { host, credentialsServer } = composeHost(settings, store, logger);
-    return new Service(host, credentialsServer, store, lock);
+    return new Daemon(host, credentialsServer, store, lock);
   }
 
   async start(): Promise<void> {
@@ -81,10 +81,8 @@ export class Service {
 
   readonly report: HostReport = async () => {
     const { host } = this;
-    const [{ instanceId, instanceType, availabilityZone, region }, eni] = await Promise.all([
-      host.identity.known,
-      this.capacity.read(),
-    ]);
+    const { instanceId, instanceType, availabilityZone, region } = host.identity.known;
+    const eni = await this.capacity.read();
     return {
       instanceId,
       instanceType,
