@@ -2,6 +2,7 @@ import { describeError } from '../errors.js';
 import type { AttachmentRecord } from '../store/record.js';
 import { detach, release, retryUndo, undoInterrupted } from './detach.js';
 import { learnedIpv6Gateway } from '../eni/configure.js';
+import type { TaskContext } from '../steps/task-context.js';
 import { type Host, openContext } from './host.js';
 import type { Operation } from './operations.js';
 import { stepOf } from './plan.js';
@@ -16,14 +17,17 @@ export class Reconciler {
   private looking: Promise<void> | undefined;
   private again = false;
   private stopped = false;
+  private bridgeIndex: number | undefined;
 
   constructor(private readonly host: Host) {}
 
   /** Takes up what earlier runs left: live tasks are served on, half-done ones undone in the background. */
   async start(): Promise<void> {
     const { instanceId } = await this.host.identity.read();
+    await this.host.dhcp.sweepLeftovers(new Set(this.host.records.all().map(({ hash }) => hash)));
     for (const record of this.host.records.all()) await this.settle(record, instanceId);
     await this.host.orphans.look();
+    this.bridgeIndex = this.host.bridge.bridgeIndex;
     await this.host.credentials.discardOthers();
     this.timer = setInterval(() => this.look(), lookEvery);
   }
@@ -59,6 +63,9 @@ export class Reconciler {
   }
 
   private async lookOnce(): Promise<void> {
+    await this.mendBridge().catch((error: unknown) => {
+      this.host.logger.error({ reason: describeError(error) }, 'the bridge could not be mended; it is tried again');
+    });
     const idle = this.host.records.all().filter(({ hash }) => this.host.operations.get(hash) === undefined);
     for (const record of idle) {
       try {
@@ -70,6 +77,26 @@ export class Reconciler {
         );
       }
     }
+  }
+
+  /** A bridge that was deleted took its ports along, or set them free: every task is connected again. */
+  private async mendBridge(): Promise<void> {
+    await this.host.bridge.ensure();
+    const { bridgeIndex } = this.host.bridge;
+    if (bridgeIndex === this.bridgeIndex) return;
+    for (const record of this.host.records.all()) {
+      if (record.state !== 'READY' || this.host.operations.get(record.hash) !== undefined) continue;
+      const context = openContext(this.host, record.hash, null, AbortSignal.abort());
+      await this.reconnect(record, context).finally(() => context.release());
+    }
+    this.bridgeIndex = bridgeIndex;
+  }
+
+  private async reconnect({ plan, taskId }: AttachmentRecord, context: TaskContext): Promise<void> {
+    const port = stepOf(plan, 'connect-bridge');
+    if (port === undefined || (await this.host.bridge.drift(port, context.openNamespace())).length === 0) return;
+    this.host.logger.warn({ taskId }, "the task's connection to the bridge differs from its plan; repairing it");
+    await this.host.handlers['connect-bridge'].do(port, context);
   }
 
   private async lookAt(record: AttachmentRecord): Promise<void> {
@@ -119,12 +146,7 @@ export class Reconciler {
     const { hash, taskId, linkLocal, credentials, credentialsId } = record;
     const context = openContext(this.host, hash, null, AbortSignal.abort());
     try {
-      const namespace = context.openNamespace();
-      const port = stepOf(record.plan, 'connect-bridge');
-      if (port !== undefined && (await this.host.bridge.drift(port, namespace)).length > 0) {
-        this.host.logger.warn({ taskId }, "the task's connection to the bridge differs from its plan; repairing it");
-        await this.host.handlers['connect-bridge'].do(port, context);
-      }
+      await this.reconnect(record, context);
       if (linkLocal !== null && credentials !== null && credentialsId !== null)
         this.host.credentials.adopt({ hash, taskId, id: credentialsId, address: linkLocal.address, credentials });
       const dhcp = stepOf(record.plan, 'start-dhcp');

@@ -33,6 +33,11 @@ export class BridgeNamespace {
     return this.ready().namespace;
   }
 
+  /** The bridge's index: another one once somebody deleted it and it was made anew, without its ports. */
+  get bridgeIndex(): number | undefined {
+    return this.bridge?.index;
+  }
+
   /**
    * Makes the namespace and the bridge, or repairs what differs of them; one at work however many call.
    * Throws step-failed when the bridge's name is that of another kind of link.
