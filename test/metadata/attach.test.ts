@@ -84,7 +84,7 @@ describe('metadata that is complete', () => {
   });
 
   it('names the addresses that the task does not get', async () => {
-    const eni = await lab.createEni({ ipv6: null });
+    const eni = await lab.createEni();
     await lab.metadata.setKey(eni.mac, 'local-ipv4s', `${eni.ipv4Address.split('/')[0]}\n172.31.9.9`);
     const { body } = await attach(eni);
     expect(body.eni.ipv4Address).toBe(eni.ipv4Address);

@@ -44,8 +44,9 @@ describe('a real Prometheus that scrapes the service', () => {
   it('sees two quick attaches, and no slot left', async () => {
     for (let count = 0; count < 2; count += 1) enis.push(await lab.createEni());
     for (const eni of enis) expect((await attach(eni)).status).toBe(201);
+    // Counted at most two seconds ago, and scraped at most one second ago.
+    await expect.poll(() => prometheus.value('task_eni_eni_attached'), { timeout: 5000 }).toBe(3);
     await prometheus.scrapedAgain();
-    expect(await prometheus.value('task_eni_eni_attached')).toBe(3);
     expect(await prometheus.value('task_eni_eni_available')).toBe(0);
     expect(await prometheus.value('task_eni_tasks{state="READY"}')).toBe(2);
     await expect.poll(() => prometheus.value('instance:task_eni_eni_used:ratio'), { timeout: 10_000 }).toBe(1);
@@ -90,12 +91,13 @@ describe('a real Prometheus that scrapes the service', () => {
     const pushed = {
       source: 'pushed',
       roleArn: 'arn:aws:iam::123456789012:role/app',
-      accessKeyId: 'ASIAEXAMPLE',
-      secretAccessKey: 'an example',
-      sessionToken: 'a token',
+      accessKeyId: 'ASIAEXAMPLE000000001',
+      secretAccessKey: 'example-secret',
+      sessionToken: 'example-token',
       expiration: new Date(Date.now() + 3_600_000).toISOString(),
     };
-    const { body } = await attach(eni, { credentials: pushed });
+    const { status, body } = await attach(eni, { credentials: pushed });
+    expect({ status, body }).toMatchObject({ status: 201 });
     const url = `http://169.254.170.2${body.credentials.relativeUri}`;
     for (let count = 0; count < 3; count += 1)
       await lab.host.run('nsenter', `--net=${body.sandbox.netns}`, 'curl', '-sSf', '-o', '/dev/null', url);
