@@ -71,6 +71,7 @@ export class Daemon {
     await this.reconciler.stop();
     await this.dockerEvents?.stop();
     host.identity.stop();
+    host.metadata.close();
     host.credentials.stop();
     await Promise.all([host.dhcp.stopAll(), this.credentialsServer.stop()]);
     host.bridge.close();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Ipv4 } from '../addresses/cidr.js';
-import { type ErrorCode, TaskEniError } from '../errors.js';
+import { type ErrorCode, TaskEniError, describeError } from '../errors.js';
 import type { Namespace } from '../kernel/namespaces.js';
 import { asTaskError, runPlan } from '../steps/run-plan.js';
 import type { EniReading } from '../metadata/read-eni.js';
@@ -38,7 +38,9 @@ export async function attach(
     const undoPending = await undo(host, hash);
     const { taskId } = host.records.of(hash);
     const recorded = { code: failure.code, detail: failure.detail, step: failure.step ?? null };
-    await host.records.commit(endedRecord(host.records.of(hash), 'FAILED', recorded, undoPending));
+    await host.records
+      .commit(endedRecord(host.records.of(hash), 'FAILED', recorded, undoPending))
+      .catch((reason: unknown) => host.logger.error({ taskId, reason: describeError(reason) }, 'not recorded'));
     ended(failure.code);
     host.logger.warn({ taskId, code: failure.code, step: failure.step, err: failure }, 'attach failed');
     throw failure.at({ taskId });

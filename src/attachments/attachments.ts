@@ -31,7 +31,7 @@ export class Attachments {
     const hash = this.hashOf(taskId);
     const known = this.host.records.get(hash);
     const operation = this.host.operations.get(hash);
-    if (operation !== undefined && operation.kind !== 'attach')
+    if (operation?.kind === 'detach' || operation?.kind === 'undo')
       throw new TaskEniError('busy', 'the task is being detached', { taskId });
     if (known !== undefined && isLive(known)) return this.join(known, request);
     if (known !== undefined && known.undoPending.length > 0)
@@ -71,21 +71,21 @@ export class Attachments {
       await Promise.allSettled([running.settled]);
       return this.detach(taskId, { force });
     }
-    if (this.host.records.get(hash) === undefined && !this.host.orphans.adopt(taskId, hash))
-      return undefined;
+    if (this.host.records.get(hash) === undefined && !this.host.orphans.adopt(taskId, hash)) return undefined;
     if (!force) await this.refuseJoined(taskId);
-    const between = this.host.operations.get(hash);
-    if (between !== undefined) return this.detach(taskId, { force });
+    // Whoever came while Docker was asked has changed what is to be detached.
+    if (this.host.operations.get(hash) !== undefined) return this.detach(taskId, { force });
+    if (this.host.records.get(hash) === undefined) return undefined;
     return this.host.operations.run(hash, 'detach', () => detach(this.host, hash)).settled;
   }
 
+  /** Under the task's lock: a DELETE that comes meanwhile waits, so that what it takes away stays away. */
   async putCredentials(taskId: TaskId, credentials: CredentialsRequest): Promise<AttachmentRecord> {
-    const record = this.settledTask(taskId);
-    return putCredentials(this.host, record, credentials);
+    return this.changeCredentials(taskId, (record) => putCredentials(this.host, record, credentials));
   }
 
   async deleteCredentials(taskId: TaskId): Promise<void> {
-    await deleteCredentials(this.host, this.settledTask(taskId));
+    await this.changeCredentials(taskId, (record) => deleteCredentials(this.host, record));
   }
 
   /** Ends what waits with `shutting-down`, gives what is under way up to eight seconds, and leaves running tasks as they are. */
@@ -109,8 +109,21 @@ export class Attachments {
     return record;
   }
 
-  private settledTask(taskId: TaskId): AttachmentRecord {
+  private async changeCredentials(
+    taskId: TaskId,
+    change: (record: AttachmentRecord) => Promise<AttachmentRecord>,
+  ): Promise<AttachmentRecord> {
     this.refuseWhenStopping();
+    const hash = this.hashOf(taskId);
+    for (let running = this.host.operations.get(hash); running?.kind === 'credentials';) {
+      await Promise.allSettled([running.settled]);
+      running = this.host.operations.get(hash);
+    }
+    const record = this.readyTask(taskId);
+    return this.host.operations.run(hash, 'credentials', () => change(record)).settled;
+  }
+
+  private readyTask(taskId: TaskId): AttachmentRecord {
     const record = this.known(taskId);
     if (record.state !== 'READY') throw new TaskEniError('busy', `the task is ${record.state}, not READY`, { taskId });
     return record;
@@ -122,9 +135,9 @@ export class Attachments {
     if (!isSameRequest(record, request))
       throw new TaskEniError('task-exists', 'the task has a network made from another request', { taskId });
     const operation = this.host.operations.get(hash);
-    if (operation !== undefined) return { created: false, record, settled: operation.settled };
+    if (operation?.kind === 'attach') return { created: false, record, settled: operation.settled };
     const pushed = request.credentials?.source === 'pushed' ? request.credentials : null;
-    const settled = pushed === null ? Promise.resolve(record) : putCredentials(this.host, record, pushed);
+    const settled = pushed === null ? Promise.resolve(record) : this.putCredentials(taskId, pushed);
     return { created: false, record, settled };
   }
 

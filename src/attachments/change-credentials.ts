@@ -27,9 +27,9 @@ export async function putCredentials(
 }
 
 /** The next fetch is refused; the id stays the task's, for a later PUT. */
-export async function deleteCredentials(host: Host, record: AttachmentRecord): Promise<void> {
+export async function deleteCredentials(host: Host, record: AttachmentRecord): Promise<AttachmentRecord> {
   await host.credentials.clear(record.hash);
-  await commit(host, { ...host.records.of(record.hash), credentials: null });
+  return commit(host, { ...host.records.of(record.hash), credentials: null });
 }
 
 async function commit(host: Host, record: AttachmentRecord): Promise<AttachmentRecord> {

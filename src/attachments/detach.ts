@@ -1,5 +1,6 @@
 import { TaskEniError } from '../errors.js';
 import type { AttachmentRecord } from '../store/record.js';
+import { isLive } from './conflicts.js';
 import type { Host } from './host.js';
 import { endedRecord } from './task-records.js';
 import { undo } from './undo.js';
@@ -8,6 +9,8 @@ import { undo } from './undo.js';
 export async function detach(host: Host, hash: string): Promise<AttachmentRecord> {
   const started = performance.now();
   const before = host.records.of(hash);
+  // A FAILED or LOST task was undone when it ended; its ENI may be another's by now.
+  if (!isLive(before) && before.undoPending.length === 0) return forget(host, before);
   await host.records.commit({ ...before, state: 'DETACHING' });
   const undoPending = await undo(host, hash);
   const seconds = (performance.now() - started) / 1000;
@@ -17,11 +20,16 @@ export async function detach(host: Host, hash: string): Promise<AttachmentRecord
     const detail = `${undoPending.join(', ')} could not be undone; it is tried again, and so may this call be`;
     throw new TaskEniError('step-failed', detail, { taskId: before.taskId, step: undoPending[0] });
   }
-  const detached: AttachmentRecord = { ...host.records.of(hash), state: 'DETACHED', endedAt: Date.now() };
-  await host.records.drop(detached);
-  host.orphans.settle(hash);
+  const detached = await forget(host, host.records.of(hash));
   host.metrics.detachEnded(true, seconds);
   host.logger.info({ taskId: before.taskId, hostInterface: detached.eni?.hostInterface }, 'detached');
+  return detached;
+}
+
+async function forget(host: Host, record: AttachmentRecord): Promise<AttachmentRecord> {
+  const detached: AttachmentRecord = { ...record, state: 'DETACHED', endedAt: Date.now() };
+  await host.records.drop(detached);
+  host.orphans.settle(record.hash);
   return detached;
 }
 

@@ -46,7 +46,7 @@ export interface Host {
 
 /** What the steps of one operation on the task share. To be released when the operation ends. */
 export function openContext(
-  host: Pick<Host, 'records' | 'sandboxes' | 'logger'>,
+  host: Pick<Host, 'records' | 'sandboxes' | 'logger' | 'bootId'>,
   hash: string,
   credentials: CredentialsRequest | null,
   signal: AbortSignal,
@@ -57,7 +57,9 @@ export function openContext(
     signal,
     record: () => host.records.of(hash),
     update: (change) => void host.records.patch(hash, change),
-    open: ({ sandbox }) => (sandbox === null ? undefined : host.sandboxes.open(sandbox)),
+    // Namespace cookies count from the same number after each boot, so one of an earlier boot proves nothing.
+    open: ({ sandbox, bootId }) =>
+      sandbox === null || bootId !== host.bootId ? undefined : host.sandboxes.open(sandbox),
     logger: host.logger,
   });
 }

@@ -1,7 +1,7 @@
 import type { AttachmentRecord } from '../store/record.js';
 
 export interface Operation {
-  readonly kind: 'attach' | 'detach' | 'undo';
+  readonly kind: 'attach' | 'detach' | 'undo' | 'credentials';
   readonly settled: Promise<AttachmentRecord>;
   /** Cuts the operation short with the reason that its callers then get. */
   readonly abort: (reason: Error) => void;

@@ -56,7 +56,8 @@ export class Sandboxes {
     const namespace = this.open(record);
     if (namespace === undefined) return false;
     namespace.close();
-    if (record.containerId === null) return true;
+    // The container's own process still in it is proof enough, and costs the engine nothing.
+    if (record.containerId === null || namespace.path === `/proc/${record.pid}/ns/net`) return true;
     try {
       return await this.docker.isRunning(record.containerId);
     } catch (error) {
@@ -78,7 +79,7 @@ function requestOf(plan: SandboxPlan & { owned: false }): SandboxRequest {
 
 /** Docker's mount may have gone from this mount namespace while the container lives; the cookie tells a wrong process. */
 function pathsOf({ netns, containerId, pid }: SandboxRecord): string[] {
-  return containerId === null || pid === null ? [netns] : [netns, `/proc/${pid}/ns/net`];
+  return containerId === null || pid === null ? [netns] : [`/proc/${pid}/ns/net`, netns];
 }
 
 function openIfThere(path: string): Namespace | undefined {
