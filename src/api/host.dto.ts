@@ -14,6 +14,9 @@ export class EniCapacityDto {
    */
   @ApiProperty({ type: String, nullable: true })
   limitSource: string | null;
+  /** Why the limit is not known; null when it is. */
+  @ApiProperty({ type: String, nullable: true })
+  limitCause: string | null;
   /**
    * How many the host has now, the primary one and foreign ones included.
    * @example 2

@@ -1,5 +1,4 @@
 /** Writes the API's document to a file. Nest's preview mode makes no provider, so neither root nor Docker is needed. */
-import 'reflect-metadata';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NestFactory } from '@nestjs/core';

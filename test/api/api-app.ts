@@ -19,7 +19,7 @@ export const hostReport = {
   region: null,
   version: '0.1.0',
   sandbox: 'netns',
-  eni: { limit: 3, limitSource: 'table', attached: 1, tasks: 0, available: 2 },
+  eni: { limit: 3, limitSource: 'table', limitCause: null, attached: 1, tasks: 0, available: 2 },
   linkLocal: { subnet: '169.254.172.0/22', capacity: 1021, allocated: 0 },
   orphans: [],
 };
