@@ -143,7 +143,7 @@ export class CredentialsServer {
       const listener = this.openListener();
       const child = await spawnServer({ namespace: namespace(), listener, auditLog, entry });
       const process = new ServerProcess(child, onReport);
-      this.fill(process);
+      this.tellAll(process);
       void process.ended.then((how) => this.ended(process, how));
       return process;
     } catch (error) {
@@ -152,7 +152,7 @@ export class CredentialsServer {
     }
   }
 
-  private fill(process: ServerProcess): void {
+  private tellAll(process: ServerProcess): void {
     const { address, rate, auditLog } = this.parts;
     const configuration: Configuration = { ...address, rate, audit: auditLog !== null };
     this.processes.add(process);

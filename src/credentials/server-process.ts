@@ -4,7 +4,7 @@ import { LineReader } from './server/lines.js';
 import { type Message, descriptors, formatMessage } from './server/messages.js';
 import { type Report, parseReport, reportLineLimit } from './server/report.js';
 
-/** Bytes of reports in a second beyond which the process is not ours any more. */
+/** Bytes, of reports and of output, in a second beyond which the process is not ours any more. */
 const mostBytesASecond = 64 * 1024;
 /** Milliseconds without a report, or with a message not carried out, after which it is taken for dead. */
 const patience = 10_000;
@@ -61,7 +61,7 @@ export class ServerProcess {
     return this.child.pid;
   }
 
-  /** What it last wrote on its standard error. */
+  /** What it last wrote on its standard output and error. */
   get lastWords(): string {
     return this.output;
   }
@@ -103,12 +103,14 @@ export class ServerProcess {
   private readReports(reports: Readable): void {
     reports.setEncoding('utf8');
     reports.on('error', () => this.kill());
-    reports.on('data', (chunk: string) => {
-      this.bytes += chunk.length;
-      if (!this.alive) return;
-      if (this.bytes > mostBytesASecond) this.kill('it says too much');
-      else this.readLines(chunk);
-    });
+    reports.on('data', (chunk: string) => this.isBearable(chunk) && this.readLines(chunk));
+  }
+
+  /** Whether to listen to it still. */
+  private isBearable(chunk: string): boolean {
+    this.bytes += chunk.length;
+    if (this.alive && this.bytes > mostBytesASecond) this.kill('it says too much');
+    return this.alive;
   }
 
   private readLines(chunk: string): void {
@@ -143,9 +145,12 @@ export class ServerProcess {
   }
 
   private keepOutput(stdout: Readable | null, stderr: Readable | null): void {
-    stdout?.resume();
-    stderr?.setEncoding('utf8');
-    stderr?.on('data', (chunk: string) => (this.output = (this.output + chunk).slice(-longestOutput)));
+    for (const stream of [stdout, stderr]) {
+      stream?.setEncoding('utf8');
+      stream?.on('data', (chunk: string) => {
+        if (this.isBearable(chunk)) this.output = (this.output + chunk).slice(-longestOutput);
+      });
+    }
   }
 
   private end(how: string): string {
