@@ -1,8 +1,13 @@
 /** What the one Nest module lists of this folder. */
 import { APP_FILTER } from '@nestjs/core';
+import { Attachments } from '../attachments/attachments.js';
+import { TaskCredentials } from '../credentials/task-credentials.js';
+import { DhcpClients } from '../dhcp/dhcp-clients.js';
+import { Metrics } from '../metrics/metrics.js';
 import { CredentialsController } from './credentials.controller.js';
 import { HealthController } from './health.controller.js';
 import { HostController } from './host.controller.js';
+import { HOST_REPORT, LOGGER, READINESS, SETTINGS } from './injection.js';
 import { Listeners } from './listeners.js';
 import { LiveNetworks } from './live-networks.js';
 import { MetricsController } from './metrics.controller.js';
@@ -23,7 +28,6 @@ export const apiControllers = [
   PageController,
 ];
 
-/** They need Attachments, TaskCredentials, DhcpClients, Metrics, and the tokens of injection.ts. */
 export const apiProviders = [
   Listeners,
   LiveNetworks,
@@ -31,3 +35,6 @@ export const apiProviders = [
   TaskStreams,
   { provide: APP_FILTER, useClass: ProblemFilter },
 ];
+
+/** What the parts above are given from elsewhere. */
+export const apiNeeds = [Attachments, TaskCredentials, DhcpClients, Metrics, SETTINGS, LOGGER, HOST_REPORT, READINESS];

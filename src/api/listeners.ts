@@ -133,7 +133,7 @@ export class Listeners {
     if (this.stopSignal.stopping) return sendProblem(response, shuttingDown(), { connection: 'close' });
     const refusal = faultOfTarget(request.url ?? '') ?? door(request);
     if (refusal !== undefined) return sendProblem(response, refusal);
-    void handler(request, response);
+    handler(request, response);
   }
 }
 

@@ -47,7 +47,7 @@ describe('POST of a network', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => post()));
     api.attachments.becomeReady(taskId);
     const responses = await Promise.all(answers.map(({ answer }) => answer));
-    expect(responses.map(({ status }) => status).sort()).toEqual([...Array<number>(9).fill(200), 201]);
+    expect(responses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([...Array<number>(9).fill(200), 201]);
     expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
   });
 
