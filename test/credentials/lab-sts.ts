@@ -36,14 +36,15 @@ export class LabSts {
     const lab = await Lab.create({ ipv6: false });
     const labSts = new LabSts(lab, await Sts.start(lab));
     await labSts.relay(lab.vpc.path, { path: labSts.socket }, { host: '127.0.0.1', port });
-    labSts.near = createServer((near) => {
+    const server = createServer((near) => {
       const far = connect({ path: labSts.socket });
       near.pipe(far).pipe(near);
       near.on('error', () => far.destroy());
       far.on('error', () => near.destroy());
     });
-    await once(labSts.near.listen(0, '127.0.0.1'), 'listening');
-    labSts.setEnvironment();
+    labSts.near = server;
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    labSts.setEnvironment((server.address() as AddressInfo).port);
     return labSts;
   }
 
@@ -75,9 +76,9 @@ export class LabSts {
     return `${this.lab.directory}/sts.sock`;
   }
 
-  private setEnvironment(): void {
+  private setEnvironment(nearPort: number): void {
     const { accessKeyId, secretAccessKey, token } = hostRole.credentials;
-    process.env['AWS_ENDPOINT_URL_STS'] = `http://127.0.0.1:${(this.near?.address() as AddressInfo).port}`;
+    process.env['AWS_ENDPOINT_URL_STS'] = `http://127.0.0.1:${nearPort}`;
     process.env['AWS_REGION'] = region;
     process.env['AWS_EC2_METADATA_DISABLED'] = 'true';
     process.env['AWS_SHARED_CREDENTIALS_FILE'] = '/nonexistent';
