@@ -19,6 +19,7 @@ lab        | required | curl                        | command -v curl
 lab        | required | dnsmasq-base                | command -v dnsmasq
 lab        | required | isc-dhcp-client             | command -v dhclient
 lab        | required | libcap2-bin                 | command -v capsh
+lab        | required | python3                     | /usr/bin/python3 -c "import json, socket"
 lab        | optional | tcpdump                     | command -v tcpdump
 docker     | required | docker.io                   | command -v dockerd && command -v docker
 docker     | required | busybox-static              | test -x /bin/busybox
