@@ -93,7 +93,11 @@ export class CredentialsServer {
   /** Whether a fetch over the address that containers use is answered right now. */
   async ready(): Promise<boolean> {
     const process = this.servingProcess();
-    return process !== undefined && (await process.probe(probePatience));
+    if (process === undefined) return false;
+    const answered = await process.probe(probePatience);
+    const { host, port } = this.parts.address;
+    this.problem = answered ? '' : `a fetch over ${host}:${port} was not answered`;
+    return answered;
   }
 
   /**

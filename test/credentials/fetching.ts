@@ -1,4 +1,5 @@
-import { type TaskNamespace, runIn, serverAddress } from './bridge-world.js';
+import { run } from '../lab/command.js';
+import { type TaskNamespace, serverAddress } from './bridge-world.js';
 
 const client = new URL('clients/fetch-many.mjs', import.meta.url).pathname;
 
@@ -25,7 +26,11 @@ export interface Fetching {
 }
 
 /** Fetches a path of the credentials server from inside a task. */
-export async function fetchIn(task: TaskNamespace, path: string, how: Fetching = {}): Promise<Fetched> {
+export function fetchIn(task: TaskNamespace, path: string, how: Fetching = {}): Promise<Fetched> {
+  return fetchInNamespace(`/run/netns/${task.name}`, path, how);
+}
+
+export async function fetchInNamespace(netns: string, path: string, how: Fetching = {}): Promise<Fetched> {
   const options = JSON.stringify({ url: `http://${serverAddress}${path}`, ...how });
-  return JSON.parse(await runIn(task, process.execPath, [client, options])) as Fetched;
+  return JSON.parse(await run('nsenter', [`--net=${netns}`, '--', process.execPath, client, options])) as Fetched;
 }

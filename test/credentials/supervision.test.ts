@@ -70,6 +70,7 @@ describe('the credentials server is kept running', () => {
     expect(await running.server.ready()).toBe(true);
     await bridge('address', 'delete', `${serverAddress}/32`, 'dev', 'ecs-eni');
     expect(await running.server.ready()).toBe(false);
+    expect(running.server.problem).toBe('a fetch over 169.254.170.2:80 was not answered');
     await bridge('address', 'add', `${serverAddress}/32`, 'dev', 'ecs-eni');
     expect(await running.server.ready()).toBe(true);
     expect((await fetch()).codes).toEqual({ 200: 1 });
