@@ -62,8 +62,9 @@ export class Dhcp {
   async addHost(eni: Pick<EniFacts, 'mac' | 'ipv4Address' | 'ipv6Address'>): Promise<void> {
     const [ipv4 = ''] = eni.ipv4Address.split('/');
     const ipv6 = eni.ipv6Address === null ? '' : `,[${eni.ipv6Address.split('/')[0]}]`;
-    await writeFile(`${this.directory}.new`, `${eni.mac},${ipv4}${ipv6}\n`);
-    await rename(`${this.directory}.new`, this.hostFile(eni.mac));
+    const written = `${this.directory}.${eni.mac}.new`;
+    await writeFile(written, `${eni.mac},${ipv4}${ipv6}\n`);
+    await rename(written, this.hostFile(eni.mac));
   }
 
   /** A running server keeps what it has read; it forgets the host when started again. */

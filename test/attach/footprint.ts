@@ -1,0 +1,77 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import type { Lab } from '../lab/lab.js';
+import { hasCode } from '../lab/lab-id.js';
+import type { ServiceProcess } from '../lab/service.js';
+import type { Host } from '../lab/answers.js';
+import { Inside } from './inside.js';
+
+/** Everything of a service and its tasks that must be as before once the tasks are gone. */
+export interface Footprint {
+  /** How many descriptors of each kind the service has, e.g. `netlink` or `pipe`. */
+  readonly descriptors: Record<string, number>;
+  readonly namespaces: readonly string[];
+  readonly bridgePorts: readonly string[];
+  readonly allocated: number;
+  readonly children: number;
+}
+
+export async function footprintOf(lab: Lab, service: ServiceProcess): Promise<Footprint> {
+  const bridge = new Inside(`/run/netns/${lab.id}`);
+  const { body } = await service.api<Host>('GET', '/host');
+  return {
+    descriptors: descriptorsOf(service.pid),
+    namespaces: readdirSync('/run/netns').filter((name) => name.startsWith(`${lab.id}-`) || name === lab.id),
+    bridgePorts: (await bridge.links()).flatMap(({ ifname }) => (/^ve/.test(ifname) ? [ifname] : [])),
+    allocated: body.linkLocal.allocated,
+    children: childrenOf(service.pid).length,
+  };
+}
+
+function descriptorsOf(pid: number): Record<string, number> {
+  const sockets = socketsAtHome(pid);
+  const counts: Record<string, number> = {};
+  for (const descriptor of readdirSync(`/proc/${pid}/fd`)) {
+    const target = readlinkIfThere(`/proc/${pid}/fd/${descriptor}`) ?? '';
+    const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
+    const kind = inode === undefined ? target.replace(/:?\[\d+\]$/, '') : (sockets.get(inode) ?? 'socket elsewhere');
+    // Connections to instance metadata are kept for a while and dropped in their own time.
+    if (kind !== '' && !kind.startsWith('tcp')) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** The sockets that belong to the namespace the service is in, by inode; the inode's column differs from file to file. */
+function socketsAtHome(pid: number): Map<string, string> {
+  const columns = { tcp: 9, tcp6: 9, unix: 6, netlink: 9 };
+  const found = Object.entries(columns).flatMap(([kind, column]) => {
+    const lines = readFileSync(`/proc/${pid}/net/${kind}`, 'utf8').split('\n').slice(1);
+    return lines.map((line) => [line.trim().split(/\s+/)[column] ?? '', kind] as const);
+  });
+  return new Map(found);
+}
+
+function readlinkIfThere(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Process ids, zombies among them. */
+export function childrenOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+/** The network namespaces that the service's threads are in. */
+export function threadNamespacesOf(pid: number): Set<string> {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return new Set(threads.flatMap((thread) => readlinkIfThere(`/proc/${pid}/task/${thread}/ns/net`) ?? []));
+}
+
+/** Resident memory, in MiB. */
+export function memoryOf(pid: number): number {
+  const [, kibibytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) / 1024;
+}
