@@ -96,7 +96,7 @@ export class Subnet {
     const hash = taskHash(this.instance, taskId);
     return {
       hash,
-      taskId: taskId as TaskId,
+      taskId,
       namespace: { path, cookie },
       interface: 'eth0',
       ipv4,

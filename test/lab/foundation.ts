@@ -23,7 +23,7 @@ function inside(path: string, sysctls: readonly [string, string][], ipLines: rea
 async function shell(id: string, script: readonly string[]): Promise<void> {
   await run('sh', ['-e'], {
     input: script.join('\n') + '\n',
-    env: { ...process.env, [labVariable]: id } as Record<string, string>,
+    env: { ...process.env, [labVariable]: id },
   });
 }
 

@@ -105,11 +105,8 @@ export class Lab {
     const primary = { mac, id: 'eni-00000000000000000', deviceNumber: 0, ipv4: plan.vpc.primary };
     await metadata.addInterface({ ...primary, ipv6: ipv6 ? plan.vpc.ipv6Primary : null });
     const lab = new Lab(reserved, { host, vpc, metadata }, options);
-    const wanted = [
-      options.dhcp ? lab.dhcp.start() : undefined,
-      options.routerAdvertisements ? lab.routerAdvertisements.start() : undefined,
-    ];
-    await Promise.all(wanted);
+    if (options.dhcp) await lab.dhcp.start();
+    if (options.routerAdvertisements) await lab.routerAdvertisements.start();
     return lab;
   }
 
