@@ -34,7 +34,7 @@ export function DescribeAttach(): MethodDecorator {
       name: 'Prefer',
       required: false,
       description: '`respond-async` to be answered at once.',
-      schema: { type: 'string', example: 'respond-async' },
+      schema: { type: 'string' },
     }),
     ApiExtraModels(AttachDto),
     ApiBody({ type: AttachDto, examples: attachExamples }),

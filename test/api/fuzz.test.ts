@@ -25,14 +25,14 @@ describe.skipIf(!existsSync(fuzzer))('a fuzzer', () => {
   it('finds no fault', { timeout: 300_000 }, async () => {
     const token = readFileSync(service.environment['TASK_ENI_API_TOKEN_FILE'] ?? '', 'utf8').trim();
     const report = join(lab.directory, 'fuzz');
-    const output = await lab.host.run(
-      fuzzer,
-      ...['run', inCheckout('openapi/openapi.json'), '--url', 'http://127.0.0.1:51680'],
-      ...['--header', `Authorization: Bearer ${token}`, '--header', 'Prefer: respond-async'],
-      ...['--phases', 'examples,coverage,fuzzing', '--max-examples', '25', '--request-timeout', '10', '--seed', '1'],
+    const options = [
+      ['run', inCheckout('openapi/openapi.json'), '--url', 'http://127.0.0.1:51680'],
+      ['--header', `Authorization: Bearer ${token}`, '--header', 'Prefer: respond-async'],
+      ['--phases', 'examples,coverage,fuzzing', '--max-examples', '25', '--request-timeout', '10', '--seed', '1'],
       // Rules that span fields, and the grammar of IPv6 addresses, are not in the schema; what they refuse is no fault.
-      ...['--exclude-checks', 'positive_data_acceptance', '--report', 'json', '--report-dir', report],
-    );
+      ['--exclude-checks', 'positive_data_acceptance', '--report', 'json', '--report-dir', report],
+    ];
+    const output = await lab.host.run(fuzzer, ...options.flat());
     rmSync(report, { recursive: true });
     const [, generated, passed] = /(\d+) generated, (\d+) passed/.exec(output) ?? [];
     expect(Number(passed)).toBeGreaterThan(300);

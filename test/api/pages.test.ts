@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Listeners } from '../../src/api/listeners.js';
 import { readyRecord } from '../unit/api/sample-record.js';
 import { type ApiApp, makeApiApp } from './api-app.js';
-import { hasChromium, launchBrowser, openPage } from './browser.js';
+import { authorizeSwagger, enterToken, execute, hasChromium, launchBrowser, openPage } from './browser.js';
 import { freePort } from './free-port.js';
 
 /** Markup that would run if it were ever taken for markup. */
@@ -63,10 +63,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
 
   it('the page asks again when the token is wrong', async () => {
     const { page } = await openPage(browser, origin);
-    await page.goto(origin);
-    await page.waitForSelector('#ask:not([hidden])');
-    await page.type('#token', 'not-the-token-at-all');
-    await page.keyboard.press('Enter');
+    await enterToken(page, origin, 'not-the-token-at-all');
     await page.waitForFunction("document.querySelector('#refused')?.textContent?.includes('refuses')");
   });
 
@@ -74,31 +71,17 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     api.attachments.put(task);
     const { page } = await openPage(browser, origin);
     await page.setViewport({ width: 360, height: 740 });
-    await page.goto(origin);
-    await page.waitForSelector('#ask:not([hidden])');
-    await page.type('#token', token);
-    await page.keyboard.press('Enter');
+    await enterToken(page, origin, token);
     await page.waitForSelector('#tasks li');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
   });
 
   it('Swagger UI loads from the service alone, and runs a call with the token', async () => {
     const { page, faults } = await openPage(browser, origin);
-    await page.goto(`${origin}/docs`);
-    await page.waitForSelector('.opblock');
-    await page.click('.btn.authorize');
-    await page.waitForSelector('.auth-container input');
-    await page.type('.auth-container input', token);
-    await page.click('.auth-btn-wrapper .authorize');
-    await page.click('.btn-done');
+    await authorizeSwagger(page, origin, token);
     await page.click('#operations-Host-readHost .opblock-summary');
-    await page.waitForSelector('#operations-Host-readHost .execute');
-    await page.click('#operations-Host-readHost .execute');
-    await page.waitForSelector('.live-responses-table tbody .response-col_status');
-    expect(await page.$eval('.live-responses-table tbody .response-col_status', (cell) => cell.textContent)).toBe(
-      '200',
-    );
-    expect(await page.$eval('.live-responses-table', (table) => table.textContent)).toContain('m5.large');
+    const { status, shown } = await execute(page, '#operations-Host-readHost');
+    expect([status, shown]).toEqual(['200', expect.stringContaining('m5.large')]);
     expect(faults).toEqual([]);
   });
 });
