@@ -21,7 +21,7 @@ export async function footprintOf(lab: Lab, service: ServiceProcess): Promise<Fo
   return {
     descriptors: descriptorsOf(service.pid),
     namespaces: readdirSync('/run/netns').filter((name) => name.startsWith(`${lab.id}-`) || name === lab.id),
-    bridgePorts: (await bridge.links()).flatMap(({ ifname }) => (/^ve/.test(ifname) ? [ifname] : [])),
+    bridgePorts: (await bridge.links()).flatMap(({ ifname }) => (ifname.startsWith('ve') ? [ifname] : [])),
     allocated: body.linkLocal.allocated,
     children: childrenOf(service.pid).length,
   };

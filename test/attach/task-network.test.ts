@@ -122,7 +122,7 @@ describe.each(sandboxes)('a task with both address families, in a $kind sandbox'
 
   it("leaves the host's own way to instance metadata as it was, and differs in nothing from its plan", async () => {
     expect(await lab.host.run('ip', 'route', 'get', '169.254.169.254')).toBe(metadataRoute);
-    const { body } = await service.api<NetworkOrProblem>('GET', '/tasks/web-1/network?verify=true');
+    const { body } = await service.api('GET', '/tasks/web-1/network?verify=true');
     expect(body.drift).toEqual([]);
   });
 
