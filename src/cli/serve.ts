@@ -7,6 +7,7 @@ import { configureApp } from '../api/configure-app.js';
 import { Listeners } from '../api/listeners.js';
 import { AppModule } from '../app.module.js';
 import { describeError } from '../errors.js';
+import { notifyService } from '../kernel/service-notification.js';
 import { createLogger, nestLogger } from '../logging.js';
 import { Daemon } from '../daemon.js';
 import { SettingsError, readSettings } from '../settings.js';
@@ -37,7 +38,9 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
       });
     });
     logger.info({ sandbox: daemon.host.sandboxKind, instance: settings.instance }, 'ready');
+    tellSystemd(environment, 'READY=1', logger);
     logger.info({ signal: await stopped }, 'stopping');
+    tellSystemd(environment, 'STOPPING=1', logger);
     return await stop(daemon, listeners, logger);
   } catch (error) {
     logger.fatal({ err: error }, `the service cannot run: ${describeError(error)}`);
@@ -52,6 +55,16 @@ function parse(environment: NodeJS.ProcessEnv) {
     if (!(error instanceof SettingsError)) throw error;
     process.stderr.write(`${error.problems.join('\n')}\n`);
     return undefined;
+  }
+}
+
+/** What does not reach systemd is no reason to end: should it wait for it, it will end the service and say so. */
+function tellSystemd({ NOTIFY_SOCKET: socket }: NodeJS.ProcessEnv, state: string, logger: Logger): void {
+  if (socket === undefined || socket === '') return;
+  try {
+    notifyService(socket, state);
+  } catch (error) {
+    logger.error({ reason: describeError(error) }, `systemd could not be told ${state}`);
   }
 }
 
