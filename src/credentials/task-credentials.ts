@@ -174,8 +174,9 @@ export class TaskCredentials {
 
   private createRole(task: Task, role: AssumeRoleRequest): RoleCredentials {
     const { source, logger, onRefresh: onOutcome } = this.parts;
-    const publish = (fresh: ServedCredentials) =>
+    const publish = (fresh: ServedCredentials) => {
       this.serve(task, fresh).catch((error: unknown) => this.warn(task, error));
+    };
     const { queue } = this;
     const { signal } = task.gone;
     return new RoleCredentials({ taskId: task.holder.taskId, role, source, queue, logger, onOutcome, publish, signal });

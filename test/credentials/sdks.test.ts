@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ipv4 } from '../../src/addresses/cidr.js';
 import type { TaskId } from '../../src/attachments/task-id.js';
 import { account, region } from '../lab/credentials.js';
 import type { TaskNamespace } from './bridge-world.js';
@@ -25,7 +24,7 @@ describe('in a task with only AWS_CONTAINER_CREDENTIALS_RELATIVE_URI', () => {
       taskId: 'web:1' as TaskId,
       hash: 'hash',
       id: '0f8fad5b-d9cb-469f-a165-70867728950e',
-      address: task.address as Ipv4,
+      address: task.address,
       credentials: running.role('app'),
     });
   });

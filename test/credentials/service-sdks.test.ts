@@ -72,11 +72,19 @@ describe("in a container on the pause's namespace", () => {
       '-e',
       `${key}=${value}`,
     ]);
-    const said = await engine.docker(
-      ...['run', '--rm', '--name', `tecred-${randomUUID()}`, '--network', task.networkMode, '--workdir', '/app'],
-      ...folders.flatMap((folder) => ['-v', `${folder}:ro`]),
-      ...[...environment, image, ...(programs(world.sts.url)[name] ?? [])],
-    );
+    const container = [
+      'run',
+      '--rm',
+      '--name',
+      `tecred-${randomUUID()}`,
+      '--network',
+      task.networkMode,
+      '--workdir',
+      '/app',
+    ];
+    const mounts = folders.flatMap((folder) => ['-v', `${folder}:ro`]);
+    const command = programs(world.sts.url)[name] ?? [];
+    const said = await engine.docker(...container, ...mounts, ...environment, image, ...command);
     expect(said).toBe(arn);
   });
 });

@@ -14,7 +14,7 @@ export const assumeRole = (name: string) => ({ source: 'assume-role', roleArn: r
 export const pushedFor = (name: string, changes: object = {}) => ({
   source: 'pushed',
   roleArn: roleArn(name),
-  accessKeyId: `AKIA${name.toUpperCase()}`,
+  accessKeyId: `AKIA${name.toUpperCase()}`.padEnd(20, '0'),
   secretAccessKey: `hush-secret-of-${name}`,
   sessionToken: `hush-token-of-${name}`,
   expiration: '2099-01-01T00:00:00.123Z',
