@@ -5,12 +5,19 @@ import { type Link, linkFlags } from '../kernel/link-message.js';
 import { type EniReading, readEni } from '../metadata/read-eni.js';
 import type { FormerLink } from '../steps/step.js';
 import { isLive, refuseEniInUse } from './conflicts.js';
+import { refuseGateways } from './gateways.js';
 import type { Host } from './host.js';
 import { timedWait, withEvent } from './record-changes.js';
 import type { AttachRequest } from './request.js';
 
 export interface Resolved {
   readonly eni: EniReading;
+  readonly link: FormerLink;
+}
+
+interface FoundLink {
+  /** Null: in the task already, as an orphan's is. */
+  readonly index: number | null;
   readonly link: FormerLink;
 }
 
@@ -35,13 +42,15 @@ export async function resolveEni(
   const wait = { deadline, signal: either };
   const usableMac = findMac(host, hash, request, wait);
   const source = { metadata: host.metadata, ids: host.eniIds, settleSeconds: host.settings.metadataSettleSeconds };
-  const reading = timedWait('read-metadata', report, async () =>
-    readEni({ ...request.eni, mac: await usableMac }, source, wait),
-  );
+  const reading = timedWait('read-metadata', report, async () => {
+    const eni = await readEni({ ...request.eni, mac: await usableMac }, source, wait);
+    refuseGateways(eni);
+    return eni;
+  });
   const looking = timedWait('wait-for-eni', report, async () => findLink(host, hash, await usableMac, wait));
   try {
-    const [eni, link] = await Promise.all([reading, looking]);
-    return { eni, link };
+    const [eni, found] = await Promise.all([reading, looking]);
+    return { eni, link: await lookAgain(host, found) };
   } catch (error) {
     failed.abort(error);
     await Promise.allSettled([reading, looking]);
@@ -69,12 +78,18 @@ async function findLink(
   hash: string,
   mac: Mac,
   { deadline, signal }: { deadline: number; signal: AbortSignal },
-): Promise<FormerLink> {
+): Promise<FoundLink> {
   const orphan = host.orphans.formerLink(hash, mac);
-  if (orphan !== undefined) return orphan;
+  if (orphan !== undefined) return { index: null, link: orphan };
   const link = await host.links.waitFor(mac, deadline, signal);
   if (host.identity.known.primaryMac === null && (await carriesDefaultRoute(host, link))) throw primary(mac);
-  return formerLink(link);
+  return { index: link.index, link: formerLink(link) };
+}
+
+/** Metadata may have taken minutes, and the host may have renamed the link meanwhile, or set its MTU. */
+async function lookAgain({ hostNetlink }: Host, { index, link }: FoundLink): Promise<FormerLink> {
+  const now = index === null ? undefined : await hostNetlink.linkByIndex(index);
+  return now === undefined ? link : formerLink(now);
 }
 
 export function formerLink({ name, mtu, txQueueLength, flags }: Link): FormerLink {

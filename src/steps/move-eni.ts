@@ -1,4 +1,4 @@
-import { type EniIdentity, findEni, findInTask } from '../eni/eni-search.js';
+import { type EniIdentity, findInTask } from '../eni/eni-search.js';
 import { bringHome } from '../eni/bring-home.js';
 import { moveIn } from '../eni/move-in.js';
 import { TaskEniError } from '../errors.js';
@@ -13,7 +13,7 @@ import type { TaskContext } from './task-context.js';
 export function moveEniStep(host: HostSide): Handler<'move-eni', TaskContext> {
   return {
     async do(step, context) {
-      const link = findEni(await host.listLinks(), step.mac);
+      const link = await host.findEni(step.mac);
       const moved = link === undefined ? await findMoved(step, context) : await move(host, link, step, context);
       noteEni(context, { device: deviceOf(moved) });
     },
@@ -24,7 +24,7 @@ export function moveEniStep(host: HostSide): Handler<'move-eni', TaskContext> {
         task: session === undefined || namespace === undefined ? undefined : { namespace, session },
         host,
         identity: eniIdentity(context.record, step),
-        former: step.former,
+        former: { ...step.former, name: context.record.eni?.hostInterface ?? step.former.name },
         wasMoved: wasMoved(context.record, host),
       });
       if (home !== undefined) noteEni(context, { hostInterface: home.name });

@@ -34,8 +34,8 @@ function descriptorsOf(pid: number): Record<string, number> {
     const target = readlinkIfThere(`/proc/${pid}/fd/${descriptor}`) ?? '';
     const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
     const kind = inode === undefined ? target.replace(/:?\[\d+\]$/, '') : (sockets.get(inode) ?? 'socket elsewhere');
-    // Connections to instance metadata are kept for a while and dropped in their own time.
-    if (kind !== '' && !kind.startsWith('tcp')) counts[kind] = (counts[kind] ?? 0) + 1;
+    // Connections to the API and to instance metadata are kept for a while and dropped in their own time.
+    if (kind !== '' && kind !== 'connection' && !kind.startsWith('tcp')) counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return counts;
 }
@@ -45,9 +45,17 @@ function socketsAtHome(pid: number): Map<string, string> {
   const columns = { tcp: 9, tcp6: 9, unix: 6, netlink: 9 };
   const found = Object.entries(columns).flatMap(([kind, column]) => {
     const lines = readFileSync(`/proc/${pid}/net/${kind}`, 'utf8').split('\n').slice(1);
-    return lines.map((line) => [line.trim().split(/\s+/)[column] ?? '', kind] as const);
+    return lines.map((line) => {
+      const words = line.trim().split(/\s+/);
+      return [words[column] ?? '', isApiConnection(words) ? 'connection' : kind] as const;
+    });
   });
   return new Map(found);
+}
+
+/** Of a line of /proc/net/unix: connected (SS_CONNECTED, linux/net.h), and accepted by a listener, whose path it shows. */
+function isApiConnection(words: readonly string[]): boolean {
+  return words[5] === '03' && words[7] !== undefined;
 }
 
 function readlinkIfThere(path: string): string | undefined {
