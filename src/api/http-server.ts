@@ -1,10 +1,10 @@
 /** A bare HTTP server with limits that no client can wear down. */
-import { type RequestListener, type Server, type ServerOptions, createServer } from 'node:http';
+import { type RequestListener, type Server, type ServerOptions, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { TaskEniError } from '../errors.js';
-import { problemHeaders, toProblem } from './problem.js';
+import { problemHeaders, sendProblem, toProblem } from './problem.js';
 
 const limits: ServerOptions = {
   headersTimeout: 10_000,
@@ -26,6 +26,10 @@ export function createHttpServer(listener: RequestListener, tls: Tls | null): Se
       ? createServer(limits, listener)
       : createTlsServer({ ...limits, ...tls, rejectUnauthorized: tls.requestCert, minVersion: 'TLSv1.2' }, listener);
   server.maxConnections = mostConnections;
+  // Node would answer 417 without a body; nothing but 100-continue, which it does itself, can be expected here.
+  server.on('checkExpectation', (_request, response: ServerResponse) =>
+    sendProblem(response, new TaskEniError('invalid-request', 'the header Expect can only be 100-continue')),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerNonsense(error, socket));
   return server;
 }

@@ -13,7 +13,7 @@ import type { Settings } from '../settings.js';
 import { type DoorPolicy, faultOfTarget, pathOf, refusalAt } from './admission.js';
 import { createHttpServer } from './http-server.js';
 import { LOGGER, SETTINGS } from './injection.js';
-import { sendProblem } from './problem.filter.js';
+import { sendProblem } from './problem.js';
 import { listenAtPath } from './socket-file.js';
 import { StopSignal, shuttingDown } from './stop-signal.js';
 import { isNamedIn, readTlsFiles } from './tls-files.js';
@@ -130,10 +130,21 @@ export class Listeners {
   }
 
   private enter(handler: RequestListener, door: Door, request: IncomingMessage, response: ServerResponse): void {
+    this.follow(request, response);
     if (this.stopSignal.stopping) return sendProblem(response, shuttingDown(), { connection: 'close' });
     const refusal = faultOfTarget(request.url ?? '') ?? door(request);
     if (refusal !== undefined) return sendProblem(response, refusal);
     handler(request, response);
+  }
+
+  /** A line for each request, for who looks for one; neither headers nor bodies, which hold secrets. */
+  private follow({ method, url }: IncomingMessage, response: ServerResponse): void {
+    if (!this.logger.isLevelEnabled('debug')) return;
+    const started = performance.now();
+    response.once('close', () => {
+      const ms = Math.round(performance.now() - started);
+      this.logger.debug({ method, url, status: response.statusCode, ms, whole: response.writableEnded }, 'request');
+    });
   }
 }
 

@@ -1,10 +1,10 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
-import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+import { parseTaskId } from '../attachments/task-id.js';
 import { TaskEniError, describeError, errorTable } from '../errors.js';
 import { LOGGER } from './injection.js';
-import { knownError, problemHeaders, toProblem } from './problem.js';
+import { knownError, sendProblem } from './problem.js';
 
 /** The one place where what was thrown becomes an answer. */
 @Catch()
@@ -14,7 +14,7 @@ export class ProblemFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const error = this.explain(thrown, request);
+    const error = this.explain(thrown, request).at(taskOf(request));
     if (response.headersSent) {
       response.destroy();
       return;
@@ -31,8 +31,8 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-export function sendProblem(response: ServerResponse, error: TaskEniError, headers: Record<string, string> = {}): void {
-  const problem = toProblem(error);
-  response.writeHead(problem.status, { ...problemHeaders(error.code), ...headers });
-  response.end(JSON.stringify(problem));
+/** The task of the path, for errors whose thrower did not know it. */
+function taskOf({ params }: Request): { taskId?: string } {
+  const { taskId } = params;
+  return typeof taskId === 'string' && parseTaskId(taskId) !== undefined ? { taskId } : {};
 }

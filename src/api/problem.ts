@@ -1,4 +1,5 @@
-/** An error as the problem document that callers get (RFC 9457). Pure. */
+/** An error as the problem document that callers get (RFC 9457). */
+import type { ServerResponse } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import { type ErrorCode, type FieldError, TaskEniError, errorTable } from '../errors.js';
 
@@ -41,6 +42,13 @@ export function problemHeaders(code: ErrorCode): Record<string, string> {
     ...('retryAfterSeconds' in entry && { 'retry-after': String(entry.retryAfterSeconds) }),
     ...(code === 'unauthorized' && { 'www-authenticate': 'Bearer realm="task-eni"' }),
   };
+}
+
+/** Answers with the problem document; the response must not have begun. */
+export function sendProblem(response: ServerResponse, error: TaskEniError, headers: Record<string, string> = {}): void {
+  const problem = toProblem(error);
+  response.writeHead(problem.status, { ...problemHeaders(error.code), ...headers });
+  response.end(JSON.stringify(problem));
 }
 
 /** Whatever was thrown, as an error that callers may be told; undefined means a fault of the service. */

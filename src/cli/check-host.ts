@@ -1,10 +1,11 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { TokenFile } from '../api/token-file.js';
 import type { ListenAddress } from '../environment-reader.js';
 import { describeError } from '../errors.js';
+import { FileLock, LockedError } from '../kernel/file-lock.js';
 import { openNamespace } from '../kernel/namespaces.js';
 import { NetlinkSession } from '../kernel/netlink.js';
 import { pinReach } from '../kernel/pin-reach.js';
@@ -71,6 +72,20 @@ export async function checkNames({ instance, bridge }: Settings): Promise<Findin
   } finally {
     session.close();
     namespace.close();
+  }
+}
+
+/** Whether another service already works on the state; the lock says it even when that one does not answer. */
+export function checkLock({ stateDir }: Settings, serving: boolean): Finding[] {
+  const name = 'state lock';
+  const path = join(stateDir, 'lock');
+  if (!existsSync(path)) return [];
+  try {
+    FileLock.acquire(path).release();
+    return [ok(name, `${path} is free`)];
+  } catch (error) {
+    if (serving && error instanceof LockedError) return [ok(name, `${path} is held by the service that runs`)];
+    return [fail(name, describeError(error), 'Stop that process, or set TASK_ENI_STATE_DIR.')];
   }
 }
 

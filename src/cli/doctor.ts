@@ -1,6 +1,6 @@
 import { describeError } from '../errors.js';
 import { type Settings, SettingsError, readSettings } from '../settings.js';
-import { checkFolders, checkNames, checkPinReach, checkPort, checkToken, isServing } from './check-host.js';
+import { checkFolders, checkLock, checkNames, checkPinReach, checkPort, checkToken, isServing } from './check-host.js';
 import { checkKernel } from './check-kernel.js';
 import { checkPrivileges } from './check-privileges.js';
 import { checkDhclient, checkDocker, checkMetadata } from './check-tools.js';
@@ -29,6 +29,7 @@ async function examine(environment: NodeJS.ProcessEnv): Promise<Finding[]> {
     ['instance metadata', () => checkMetadata(settings)],
     ['names', () => checkNames(settings)],
     ['folders', () => checkFolders(settings)],
+    ['state lock', () => checkLock(settings, serving)],
     ['token', () => checkToken(settings)],
     ['TASK_ENI_API_ADDRESS', () => checkPort('TASK_ENI_API_ADDRESS', settings.apiAddress, serving)],
     ['TASK_ENI_METRICS_ADDRESS', () => checkPort('TASK_ENI_METRICS_ADDRESS', settings.metricsAddress, serving)],

@@ -97,6 +97,11 @@ describe('a task id', () => {
   });
 });
 
+it('names the task of the path, whatever went wrong there', async () => {
+  expect((await http.post(path).send({})).body).toMatchObject({ code: 'invalid-request', taskId: 'web-1' });
+  expect((await http.get('/tasks/-x/network')).body).not.toHaveProperty('taskId');
+});
+
 describe('a body', () => {
   const send = (type: string, content: string) => http.post(path).set('content-type', type).send(content);
 

@@ -82,6 +82,7 @@ describe('the TCP listener', () => {
     ['a fragment', 'GET /tasks#x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['a whole URL', 'GET http://127.0.0.1/tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['no request', 'nonsense\r\n\r\n'],
+    ['an expectation', 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nConnection: close\r\n\r\n'],
     ['too large a header', `GET / HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
   ])('answers %s with a problem', async (_what, bytes) => {
     await start();
@@ -115,6 +116,15 @@ describe('the TCP listener', () => {
     await expect(starting).rejects.toThrow(/^TASK_ENI_API_ADDRESS: .*EADDRINUSE/);
     expect(statSync(join(folder, 'other.sock'), { throwIfNoEntry: false })).toBeUndefined();
   });
+});
+
+it('each request is a line of the debug log, without its secrets', async () => {
+  const { log } = await start();
+  const send = JSON.stringify({ secretAccessKey: 'sEcReT' });
+  await talk({ port, method: 'PUT', path: '/tasks/web-1/credentials', headers: { ...bearer(), ...json }, send });
+  await vi.waitFor(() => expect(log.join('')).toContain('"url":"/tasks/web-1/credentials","status":400'));
+  expect(log.join('')).not.toContain(token());
+  expect(log.join('')).not.toContain('sEcReT');
 });
 
 describe('the metrics listener', () => {
