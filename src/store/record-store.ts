@@ -6,6 +6,12 @@ import { describeError } from '../errors.js';
 import { parseRecord } from './parse-record.js';
 import type { AttachmentRecord } from './record.js';
 
+interface Write {
+  /** Set until it starts: whatever is saved meanwhile goes with it. */
+  synced: boolean;
+  readonly written: Promise<void>;
+}
+
 export interface DamagedFile {
   readonly file: string;
   readonly movedTo: string;
@@ -15,12 +21,14 @@ export interface DamagedFile {
 /**
  * One JSON file a task under `<state>/tasks`, named by the task's hash.
  * - What is saved with `synced` is on the disk when the promise resolves: file and folder entry both (fsync(2), rename(2)).
- * - Writes of one task keep their order, and each writes what is newest.
+ * - Writes of one task keep their order, and each writes what is newest: one at work and one that waits are enough, so that
+ *   who waits for the last of many changes waits for two writes.
  * - A file that cannot be read is moved aside and costs only itself.
  */
 export class RecordStore {
   private readonly records = new Map<string, AttachmentRecord>();
   private readonly writes = new Map<string, Promise<void>>();
+  private readonly waiting = new Map<string, Write>();
   readonly damaged: DamagedFile[] = [];
   /** Why the last write failed; null once one went through. For /readyz. */
   writeError: string | null = null;
@@ -50,18 +58,31 @@ export class RecordStore {
 
   /** Keeps the record in memory at once; on disk when the promise resolves, and through a power cut when `synced`. */
   save(record: AttachmentRecord, synced: boolean): Promise<void> {
-    this.records.set(record.hash, record);
-    return this.inOrder(record.hash, async () => {
-      // What was saved meanwhile is as good: a later record of the task includes this one's news.
-      const latest = this.records.get(record.hash);
-      if (latest === undefined) return;
-      await writeFileAtomic(this.path(record.hash), `${JSON.stringify(latest)}\n`, { mode: 0o600, fsync: synced });
-      if (synced) await this.syncFolder();
-    });
+    const { hash } = record;
+    this.records.set(hash, record);
+    const waiting = this.waiting.get(hash);
+    if (waiting !== undefined) {
+      waiting.synced ||= synced;
+      return waiting.written;
+    }
+    const write: Write = { synced, written: this.inOrder(hash, () => this.write(hash, write)) };
+    this.waiting.set(hash, write);
+    return write.written;
+  }
+
+  private async write(hash: string, write: Write): Promise<void> {
+    if (this.waiting.get(hash) === write) this.waiting.delete(hash);
+    const { synced } = write;
+    const latest = this.records.get(hash);
+    if (latest === undefined) return;
+    await writeFileAtomic(this.path(hash), `${JSON.stringify(latest)}\n`, { mode: 0o600, fsync: synced });
+    if (synced) await this.syncFolder();
   }
 
   remove(hash: string): Promise<void> {
     this.records.delete(hash);
+    // What is saved from now on is another record, to be written after this one is gone.
+    this.waiting.delete(hash);
     return this.inOrder(hash, async () => {
       await rm(this.path(hash), { force: true });
       await this.syncFolder();
@@ -71,6 +92,7 @@ export class RecordStore {
   /** Moves a record out of the way, e.g. one that another instance left in an image of its disk. */
   async setAside(hash: string, reason: string): Promise<void> {
     this.records.delete(hash);
+    this.waiting.delete(hash);
     await this.moveAside(`${hash}.json`, reason);
   }
 
