@@ -1,3 +1,4 @@
+import type { Mac } from './addresses/mac.js';
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { AddressPool } from './addresses/pool.js';
@@ -53,7 +54,7 @@ export function composeHost(settings: Settings, store: RecordStore, logger: Logg
   const pool = new AddressPool(settings.bridgeSubnet, lastAddress.read(), (address) => lastAddress.write(address));
   const links = new HostLinks(hostNetlink);
   const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  const hostSide = { namespace: hostNamespace, session: hostNetlink, listLinks: () => links.list(), bootId };
+  const hostSide = { namespace: hostNamespace, session: hostNetlink, findEni: (mac: Mac) => links.find(mac), bootId };
   const handlers = stepHandlers({ pool, sandboxes, host: hostSide, bridge, credentials, dhcp });
   const records = new TaskRecords(store, logger);
   const sandboxKind = chooseKind(settings);

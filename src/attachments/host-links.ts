@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Mac } from '../addresses/mac.js';
 import { TaskEniError } from '../errors.js';
-import { findEni } from '../eni/eni-search.js';
+import { findCandidates, findEni } from '../eni/eni-search.js';
 import type { Link } from '../kernel/link-message.js';
 import type { NetlinkSession } from '../kernel/netlink.js';
 
@@ -16,13 +16,14 @@ export class HostLinks {
   private current: Promise<Link[]> | undefined;
   private next: Promise<Link[]> | undefined;
   private later: Promise<Link[]> | undefined;
+  private last: readonly Link[] = [];
 
-  constructor(private readonly session: Pick<NetlinkSession, 'links'>) {}
+  constructor(private readonly session: Pick<NetlinkSession, 'links' | 'linkByIndex'>) {}
 
   /** A listing that begins no earlier than the call. */
   list(): Promise<Link[]> {
     if (this.current === undefined) {
-      this.current = this.session.links().finally(() => {
+      this.current = this.listAll().finally(() => {
         this.current = undefined;
       });
       return this.current;
@@ -32,6 +33,22 @@ export class HostLinks {
       return this.list();
     });
     return this.next;
+  }
+
+  private async listAll(): Promise<Link[]> {
+    const links = await this.session.links();
+    this.last = links;
+    return links;
+  }
+
+  /**
+   * The link with that MAC, if it is there now; `unusable-eni` when two links bear it. Where the last listing had it, that
+   * one link is asked for; all are listed only when it is not what it was.
+   */
+  async find(mac: Mac): Promise<Link | undefined> {
+    const [seen, second] = findCandidates(this.last, mac);
+    const link = seen && second === undefined ? await this.session.linkByIndex(seen.index) : undefined;
+    return link !== undefined && findEni([link], mac) ? link : findEni(await this.list(), mac);
   }
 
   /**

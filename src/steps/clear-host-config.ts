@@ -1,6 +1,5 @@
 import { stopHostClient } from '../dhcp/host-client.js';
 import { clearHostConfig } from '../eni/host-config.js';
-import { findEni } from '../eni/eni-search.js';
 import type { HostSide } from './host-side.js';
 import type { Handler } from './run-plan.js';
 import type { TaskContext } from './task-context.js';
@@ -9,7 +8,7 @@ import type { TaskContext } from './task-context.js';
 export function clearHostConfigStep(host: HostSide): Handler<'clear-host-config', TaskContext> {
   return {
     async do({ mac }, { logger }) {
-      const link = findEni(await host.listLinks(), mac);
+      const link = await host.findEni(mac);
       // Absent: it is in the task already, as an attach that takes up an orphan finds it.
       if (link === undefined) return;
       // First, or it would set again what is taken away.

@@ -1,3 +1,4 @@
+import type { Mac } from '../addresses/mac.js';
 import type { Link } from '../kernel/link-message.js';
 import type { Namespace } from '../kernel/namespaces.js';
 import type { NetlinkSession } from '../kernel/netlink.js';
@@ -6,7 +7,7 @@ import type { NetlinkSession } from '../kernel/netlink.js';
 export interface HostSide {
   readonly namespace: Namespace;
   readonly session: NetlinkSession;
-  /** A listing of the host's links, shared with whoever asks at the same time. */
-  readonly listLinks: () => Promise<Link[]>;
+  /** The ENI while it is on the host. Throws unusable-eni when two links bear its MAC. */
+  readonly findEni: (mac: Mac) => Promise<Link | undefined>;
   readonly bootId: string;
 }
