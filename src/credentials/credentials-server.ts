@@ -45,6 +45,7 @@ export class CredentialsServer {
   private readonly draining = new WeakSet<ServerProcess>();
   private listener: { readonly descriptor: number; readonly cookie: bigint } | undefined;
   private launching: Promise<ServerProcess | undefined> = Promise.resolve(undefined);
+  private completed = false;
   private failures = 0;
   private stopping = false;
   private watch: NodeJS.Timeout | undefined;
@@ -88,6 +89,12 @@ export class CredentialsServer {
   async forget(id: string): Promise<void> {
     this.entries.delete(id);
     await this.tell({ do: 'forget', id });
+  }
+
+  /** Every task of before the start has been put: from now on an id that was not is nobody's, and not one to come again for. */
+  async complete(): Promise<void> {
+    this.completed = true;
+    await this.tell({ do: 'complete' });
   }
 
   /** Whether a fetch over the address that containers use is answered right now. */
@@ -162,6 +169,7 @@ export class CredentialsServer {
     this.processes.add(process);
     void process.send({ do: 'configure', configuration });
     for (const entry of this.entries.values()) void process.send({ do: 'put', entry });
+    if (this.completed) void process.send({ do: 'complete' });
     void process.send({ do: 'listen' });
     void process.ready.then((listening) => listening && this.succeed(process));
   }

@@ -26,7 +26,7 @@ export interface CredentialsHolder {
 }
 
 export interface TaskCredentialsParts {
-  readonly server: Pick<CredentialsServer, 'put' | 'forget'>;
+  readonly server: Pick<CredentialsServer, 'put' | 'forget' | 'complete'>;
   readonly source: Pick<StsSource, 'assume'>;
   readonly store: Pick<PushedStore, 'keep' | 'load' | 'discard' | 'discardOthers'>;
   readonly logger: Logger;
@@ -104,8 +104,12 @@ export class TaskCredentials {
     if (task !== undefined) await this.revoke(task);
   }
 
-  /** Removes what earlier runs kept for tasks that are known no more. To be called once every task is adopted. */
+  /**
+   * To be called once every task of before a restart is adopted: ids of others are refused from then on, and not told to
+   * come again, and what earlier runs kept for others is removed.
+   */
   async discardOthers(): Promise<void> {
+    await this.parts.server.complete();
     await this.parts.store.discardOthers(new Set(this.tasks.keys()));
   }
 

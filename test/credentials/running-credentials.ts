@@ -18,6 +18,7 @@ export class RunningCredentials extends RunningServer {
   static override async start(): Promise<RunningCredentials> {
     const running = new RunningCredentials(await BridgeWorld.make());
     await running.server.start();
+    await running.server.complete();
     return running;
   }
 

@@ -33,6 +33,7 @@ export class RunningServer {
   static async start(parts: Partial<CredentialsServerParts> = {}): Promise<RunningServer> {
     const running = new RunningServer(await BridgeWorld.make(), parts);
     await running.server.start();
+    await running.server.complete();
     return running;
   }
 

@@ -64,6 +64,19 @@ describe('the credentials server of the service', () => {
     expect(lines()[1]).toBeGreaterThan(0);
   });
 
+  it("never takes an id of before for nobody's, however long a start takes", async () => {
+    const task = await world.attach('web', pushedFor('web'));
+    await world.service.kill();
+    const slow = await world.lab.metadata.fail({ kind: 'delay', milliseconds: 1500 });
+    const fetching = fetchAs(task, task, { perSecond: 20, seconds: 12 });
+    await world.serveAgain();
+    await world.lab.metadata.heal(slow);
+    const { codes } = await fetching;
+    expect(Object.keys(codes)).not.toContain('400');
+    expect(codes[503]).toBeGreaterThan(0);
+    expect(codes[200]).toBeGreaterThan(0);
+  });
+
   it(
     'knows a hundred tasks at once after the service was killed, and has their credentials soon',
     { timeout: 240_000 },

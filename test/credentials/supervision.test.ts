@@ -87,6 +87,21 @@ describe('the credentials server is kept running', () => {
   });
 });
 
+describe('a credentials server that has not been told of every task', () => {
+  it('lets unknown ids come again, and refuses them from then on, its successors too', async () => {
+    const running = new RunningServer(await BridgeWorld.make());
+    const task = await running.world.addTask();
+    const codes = async () => (await fetchIn(task, '/v2/credentials/id-of-nobody')).codes;
+    await running.server.start();
+    expect(await codes()).toEqual({ 503: 1 });
+    await running.server.complete();
+    expect(await codes()).toEqual({ 400: 1 });
+    process.kill(running.pid(), 'SIGKILL');
+    expect(await codes()).toEqual({ 400: 1 });
+    await running.stop();
+  });
+});
+
 describe('a credentials server that cannot serve yet', () => {
   it('says why, and serves as soon as it can', async () => {
     const world = await BridgeWorld.make();

@@ -57,6 +57,7 @@ class CredentialsProcess {
     if (message.do === 'configure') this.configure(message.configuration);
     else if (message.do === 'put') this.table.put(message.entry);
     else if (message.do === 'forget') this.forget(message.id);
+    else if (message.do === 'complete') this.table.complete = true;
     else if (message.do === 'listen') void this.listen().catch(crash);
     else if (message.do === 'probe') void this.probe(message.seq).catch(crash);
     else void this.drain().catch(crash);

@@ -38,10 +38,12 @@ export interface Configuration {
 
 export type Message =
   | { readonly do: 'configure'; readonly configuration: Configuration }
-  /** Everything known has been told: answer from now on. */
+  /** Answer from now on. */
   | { readonly do: 'listen' }
   | { readonly do: 'put'; readonly entry: Entry }
   | { readonly do: 'forget'; readonly id: string }
+  /** Every task is known by now: an id that is not is nobody's. */
+  | { readonly do: 'complete' }
   /** Fetch over the real address and say so when it worked. */
   | { readonly do: 'probe' }
   /** Another process takes over the listening socket: finish what is open, then end. */
@@ -59,7 +61,15 @@ export function formatMessage(seq: number, message: Message): string {
   return `${JSON.stringify({ seq, ...message })}\n`;
 }
 
-const verbs = new Set<unknown>(['configure', 'listen', 'put', 'forget', 'probe', 'drain'] satisfies Message['do'][]);
+const verbs = new Set<unknown>([
+  'configure',
+  'listen',
+  'put',
+  'forget',
+  'complete',
+  'probe',
+  'drain',
+] satisfies Message['do'][]);
 
 /** Throws without a word of the line: it may hold secrets, and V8 quotes the text in its own messages. */
 export function parseMessage(line: string): NumberedMessage {

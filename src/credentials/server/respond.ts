@@ -22,7 +22,7 @@ export interface Now {
  */
 export function respond(
   { method, target, peer }: Asked,
-  table: Pick<CredentialsTable, 'get'>,
+  table: Pick<CredentialsTable, 'get' | 'complete'>,
   limiter: Pick<Limiter, 'take'>,
   now: Now,
 ): Answer {
@@ -33,7 +33,7 @@ export function respond(
   if (wait > 0) return refuse.throttled(wait);
   if (target.id === undefined) return refuse.noId;
   const served = table.get(target.id);
-  if (served === undefined) return refuse.unknownId;
+  if (served === undefined) return table.complete ? refuse.unknownId : refuse.uninitialized;
   if (served.address !== peer) return refuse.notYours;
   if (served.answer === null || served.expiration <= now.wall) return refuse.uninitialized;
   return served.answer;

@@ -13,6 +13,8 @@ export interface Served {
 
 /** Which id belongs to which task, and which task to which address. Pure but for what it keeps. */
 export class CredentialsTable {
+  /** Whether every task is known. Until then an unknown id may be that of a task of before a restart. */
+  complete = false;
   private readonly byId = new Map<string, Served>();
   private readonly byAddress = new Map<string, Served>();
 

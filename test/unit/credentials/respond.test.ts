@@ -18,6 +18,7 @@ const credentials = {
 
 function setUp() {
   const table = new CredentialsTable();
+  table.complete = true;
   table.put({ id: 'id-mine', taskId: 'web-1', address: mine, credentials });
   table.put({ id: 'id-empty', taskId: 'web-2', address: other, credentials: null });
   const limiter = new Limiter({ perSecond: 40, burst: 60 });
@@ -70,6 +71,15 @@ describe('the answer to a fetch', () => {
     });
     table.forget('id-mine');
     expect(ask('/v2/credentials/id-mine')).toEqual(unknown);
+  });
+
+  it('is to come again with an unknown id while not every task is known', () => {
+    const { table, ask } = setUp();
+    table.complete = false;
+    expect(ask('/v2/credentials/nobody')).toEqual(ask('/v2/credentials/id-empty', { peer: other }));
+    expect(ask('/v2/credentials/').status).toBe(400);
+    expect(ask('/v2/credentials/id-mine').status).toBe(200);
+    expect(ask('/v2/credentials/id-mine', { peer: other }).status).toBe(403);
   });
 
   it('is refused to every address but the one of the task, whatever state the credentials are in', () => {

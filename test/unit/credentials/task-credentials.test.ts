@@ -39,6 +39,7 @@ function setUp(source: TaskCredentialsParts['source'] = { assume: () => Promise.
   const credentials = new TaskCredentials({
     server: {
       put: async (entry) => void served.set(entry.id, entry),
+      complete: async () => {},
       forget: async (id) => void served.delete(id),
     },
     source,
