@@ -41,7 +41,9 @@ function networkModeOf({ sandbox }: AttachmentRecord): string | null {
 
 function viewSandbox({ sandbox }: AttachmentRecord): NetworkDto['sandbox'] {
   if (sandbox === null) return null;
-  const { kind, containerId, pid, netns, owned } = sandbox;
+  const { kind, containerId, pid, owned } = sandbox;
+  // Docker's own mount of the namespace is its business, and elsewhere on each engine: callers get what they know.
+  const netns = containerId === null || pid === null ? sandbox.netns : `/proc/${pid}/ns/net`;
   return { kind, containerId, pid, netns, owned };
 }
 
