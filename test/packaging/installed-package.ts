@@ -1,0 +1,63 @@
+/** What an operator gets: the tarball of `npm pack`, and what npm and deploy/install.sh make of it elsewhere. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { run } from '../lab/command.js';
+import { inCheckout } from '../lab/checkout.js';
+import { withLock } from '../lab/file-lock.js';
+
+export interface PackedTarball {
+  readonly path: string;
+  /** Paths in the tarball, without `package/`. */
+  readonly files: readonly string[];
+}
+
+const cache = inCheckout('node_modules/.packed');
+const locked = <T>(work: () => Promise<T>) => withLock(inCheckout('node_modules/.packed.lock'), work, 300);
+
+/** Packs the checkout as it is built. */
+export function packTarball(): Promise<PackedTarball> {
+  return locked(async () => {
+    await mkdir(cache, { recursive: true });
+    const output = await run('npm', ['pack', '--json', '--pack-destination', cache], { cwd: inCheckout('.') });
+    const [packed] = JSON.parse(output) as [{ filename: string; files: { path: string }[] }];
+    const name = contentHash(`${cache}/${packed.filename}`);
+    await rename(`${cache}/${packed.filename}`, `${cache}/${name}.tgz`);
+    return { path: `${cache}/${name}.tgz`, files: packed.files.map(({ path }) => path) };
+  });
+}
+
+/** A folder that was empty, in which `npm install` put the tarball. */
+export function installByNpm(tarball: PackedTarball): Promise<string> {
+  return once(tarball, 'npm', async (folder) => {
+    await writeFile(`${folder}/package.json`, '{"private":true}\n');
+    const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+    const options = ['install', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...quiet, tarball.path];
+    await run('npm', options, { cwd: folder, timeout: 240_000 });
+  });
+}
+
+/** A folder in which deploy/install.sh put the tarball as if it were the root of a host. */
+export function installByScript(tarball: PackedTarball): Promise<string> {
+  return once(tarball, 'script', async (folder) => {
+    const options = ['install', '--from', tarball.path, '--destdir', folder];
+    await run(inCheckout('deploy/install.sh'), options, { timeout: 240_000 });
+  });
+}
+
+/** npm takes its time, so what was made of the same tarball before is taken again. */
+function once(tarball: PackedTarball, way: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const folder = tarball.path.replace(/\.tgz$/, `.${way}`);
+  return locked(async () => {
+    if (existsSync(folder)) return folder;
+    await rm(`${folder}.new`, { recursive: true, force: true });
+    await mkdir(`${folder}.new`);
+    await fill(`${folder}.new`);
+    await rename(`${folder}.new`, folder);
+    return folder;
+  });
+}
+
+function contentHash(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16);
+}
