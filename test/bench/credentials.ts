@@ -109,17 +109,17 @@ async function compare(task: HostNamespace, credentials: Subject, smallest: Subj
 /** Tasks come and go for as long as the load lasts, `attachesAtOnce` at a time. */
 async function whileAttaching(lab: Lab, service: ServiceProcess, work: Promise<Measured>) {
   const enis = await Promise.all(Array.from({ length: attachesAtOnce }, () => lab.createEni()));
-  let over = false;
+  const over = new AbortController();
   let attaches = 0;
   const turn = async () => {
-    while (!over) {
+    while (!over.signal.aborted) {
       await Promise.all(enis.map(({ id }, n) => attach(service, `churn-${n}`, id)));
       attaches += enis.length;
       await Promise.all(enis.map((_, n) => service.del(`churn-${n}`)));
     }
   };
   const turning = turn();
-  const attaching = await work.finally(() => (over = true));
+  const attaching = await work.finally(() => over.abort());
   await turning;
   return { attaching, attaches };
 }
