@@ -12,6 +12,7 @@ import {
 } from 'netlink';
 import { KernelError, isErrno } from './errno.js';
 import type { Namespace } from './namespaces.js';
+import { hasTime, spend, whenTime } from './turn-budget.js';
 
 /** One rtnetlink message to be sent. */
 export interface Request {
@@ -44,12 +45,14 @@ const dumpAttempts = 20;
  * - requests reach the kernel in the order of the calls, many at once; the kernel carries each out before it takes the next;
  * - a dump is alone on the socket: a second one is refused with EBUSY, and an answer in its midst breaks it off;
  * - a dump that the kernel calls inconsistent (NLM_F_DUMP_INTR: links came or went meanwhile) is asked for again;
+ * - requests that together hold the main thread for long go on in the next turn of the event loop;
  * - every promise settles, at the latest when the socket is closed.
  */
 export class NetlinkTransport {
   private readonly waiting: Job[] = [];
   private readonly active = new Set<Job>();
   private closed = false;
+  private deferred = false;
 
   constructor(private readonly socket: Pick<NetlinkSocket, 'request' | 'close' | 'on'>) {
     // The library tells a failed send to its request as well; unheard, the event would end the process.
@@ -100,6 +103,7 @@ export class NetlinkTransport {
 
   private startWaiting(): void {
     for (let next = this.waiting[0]; next !== undefined && this.mayStart(next); next = this.waiting[0]) {
+      if (!hasTime()) return this.defer();
       const job = next;
       this.waiting.shift();
       this.active.add(job);
@@ -110,6 +114,15 @@ export class NetlinkTransport {
     }
   }
 
+  private defer(): void {
+    if (this.deferred) return;
+    this.deferred = true;
+    whenTime(() => {
+      this.deferred = false;
+      this.startWaiting();
+    });
+  }
+
   private mayStart(job: Job): boolean {
     if (this.active.size === 0) return true;
     const [running] = this.active;
@@ -118,14 +131,14 @@ export class NetlinkTransport {
 
   private async send(request: Request): Promise<NetlinkMessage[]> {
     const { type, flags = 0, body, operation } = request;
-    const [messages] = await this.socket
-      .request(type, body, { flags, timeout: timeoutMs, checkError: false })
-      .catch((error: unknown) => {
-        if (error instanceof Error && 'code' in error) throw KernelError.fromFileSystem(error, operation);
-        // What has no errno comes from the library: no answer in time, or one that it cannot read.
-        const isTimeout = error instanceof Error && error.message.startsWith('Timeout');
-        throw new KernelError(isTimeout ? 'ETIMEDOUT' : 'EBADMSG', operation, { cause: error });
-      });
+    const [messages] = await spend(() =>
+      this.socket.request(type, body, { flags, timeout: timeoutMs, checkError: false }),
+    ).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error) throw KernelError.fromFileSystem(error, operation);
+      // What has no errno comes from the library: no answer in time, or one that it cannot read.
+      const isTimeout = error instanceof Error && error.message.startsWith('Timeout');
+      throw new KernelError(isTimeout ? 'ETIMEDOUT' : 'EBADMSG', operation, { cause: error });
+    });
     const [first] = messages;
     if (first?.type !== MessageType.ERROR) return messages;
     const { errno } = parseError(first.data, first.flags);

@@ -28,12 +28,11 @@ function ask() {
   });
 }
 
-let going = true;
-process.stdin.once('end', () => (going = false)).resume();
+process.stdin.resume();
 
 const answers = [];
 let refused = 0;
-while (going) {
+while (!process.stdin.readableEnded) {
   const waited = waitedForCpu();
   const start = performance.now();
   if ((await ask()) !== 200) refused += 1;
