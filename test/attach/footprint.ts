@@ -35,16 +35,23 @@ function descriptorsOf(pid: number): Record<string, number> {
     const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
     const kind = inode === undefined ? target.replace(/:?\[\d+\]$/, '') : (sockets.get(inode) ?? 'socket elsewhere');
     // Connections to the API and to instance metadata are kept for a while and dropped in their own time.
-    if (kind !== '' && kind !== 'connection' && !kind.startsWith('tcp')) counts[kind] = (counts[kind] ?? 0) + 1;
+    if (kind !== '' && kind !== 'connection' && kind !== 'tcp') counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return counts;
 }
 
-/** The sockets that belong to the namespace the service is in, by inode; the inode's column differs from file to file. */
+/** The sockets of the namespace that the service is in, by inode; the inode's column differs from file to file. */
 function socketsAtHome(pid: number): Map<string, string> {
-  const columns = { tcp: 9, tcp6: 9, unix: 6, netlink: 9 };
-  const found = Object.entries(columns).flatMap(([kind, column]) => {
-    const lines = readFileSync(`/proc/${pid}/net/${kind}`, 'utf8').split('\n').slice(1);
+  const files = [
+    [`/proc/${pid}/net/tcp`, 'tcp', 9],
+    [`/proc/${pid}/net/tcp6`, 'tcp', 9],
+    [`/proc/${pid}/net/netlink`, 'netlink', 9],
+    [`/proc/${pid}/net/unix`, 'unix', 6],
+    // An accepted connection is listed where the one who connected is: here.
+    ['/proc/self/net/unix', 'unix', 6],
+  ] as const;
+  const found = files.flatMap(([file, kind, column]) => {
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(1);
     return lines.map((line) => {
       const words = line.trim().split(/\s+/);
       return [words[column] ?? '', isApiConnection(words) ? 'connection' : kind] as const;

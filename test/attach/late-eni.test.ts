@@ -23,7 +23,7 @@ it('is noticed soon after it appears, by all who wait', async () => {
     enis.map((eni, n) => service.post(`late-${n}`, { eni: { macAddress: eni.mac }, dhcp: false })),
   );
   await expect.poll(async () => (await service.get('late-3')).body.state, { timeout: 10_000 }).toBe('PENDING');
-  const appeared = [];
+  const appeared: number[] = [];
   for (const eni of enis) {
     await eni.attach();
     appeared.push(Date.now());
@@ -65,8 +65,8 @@ it('may be renamed again and again while it waits for its metadata, and comes ho
   const posted = service.post('restless', { eni: { macAddress: eni.mac }, dhcp: false });
   await expect.poll(async () => (await service.get('restless')).body.state, { timeout: 10_000 }).toBe('PENDING');
   await lab.host.ipBatch(['link set eth8 name rename8', 'link set rename8 name ens8']);
-  const [ipv4 = ''] = eni.ipv4Address.split('/');
-  await lab.metadata.addInterface({ mac: eni.mac, id: eni.id, deviceNumber: 8, ipv4, ipv6: null });
+  const [ipv4 = '', ipv6 = ''] = [eni.ipv4Address, eni.ipv6Address].map((cidr) => cidr?.split('/')[0]);
+  await lab.metadata.addInterface({ mac: eni.mac, id: eni.id, deviceNumber: 8, ipv4, ipv6 });
   const { status, body } = await posted;
   expect(status, JSON.stringify(body)).toBe(201);
   expect((await service.del('restless')).body.eni.hostInterface).toBe('ens8');
