@@ -23,8 +23,21 @@ export function finishDocument(document: OpenAPIObject): OpenAPIObject {
       (schema['properties'] as Json)[name] = plainReference(property, schemas);
   }
   for (const name of requests) Object.assign(schemas[name] ?? {}, { additionalProperties: false });
-  Object.assign(schemas['EniRequest'] ?? {}, { anyOf: [{ required: ['id'] }, { required: ['macAddress'] }] });
+  nameEniEitherWay(schemas);
   return finished;
+}
+
+/** An alternative that holds nothing but `required` is, to generators of clients, anything at all: each is a whole schema. */
+function nameEniEitherWay(schemas: Record<string, Json>): void {
+  const { description, ...whole } = schemas['EniRequest'] ?? {};
+  schemas['EniById'] = { ...structuredClone(whole), required: ['id'], description: 'An ENI named by its id.' };
+  schemas['EniByMacAddress'] = {
+    ...structuredClone(whole),
+    required: ['macAddress'],
+    description: 'An ENI named by its hardware address.',
+  };
+  const alternatives = ['EniById', 'EniByMacAddress'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  schemas['EniRequest'] = { description, anyOf: alternatives };
 }
 
 /**
