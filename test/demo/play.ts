@@ -97,9 +97,7 @@ function showSteps(tasks: readonly Task[]): void {
     ...steps.map(({ name }) => [name].concat(tasks.map((task) => durationOf(task, name)))),
     ['from request to READY', ...tasks.map(({ network }) => (network.attachMs ?? 0).toFixed(1))],
   ]);
-  say(
-    'The two were attached at the same time. Moving a link is most of it: the kernel waits for all who may still use it.',
-  );
+  say('The two were attached at the same time. Most of it is waiting for others: Docker, where there is one, and STS.');
 }
 
 function showPlaces(lab: Lab, service: ServiceProcess): void {
