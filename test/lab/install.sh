@@ -21,6 +21,7 @@ lab        | required | isc-dhcp-client             | command -v dhclient
 lab        | required | libcap2-bin                 | command -v capsh
 lab        | required | python3                     | /usr/bin/python3 -c "import json, socket"
 lab        | optional | tcpdump                     | command -v tcpdump
+lab        | optional | jq                          | command -v jq
 docker     | required | docker.io                   | command -v dockerd && command -v docker
 docker     | required | busybox-static              | test -x /bin/busybox
 build      | optional | gcc                         | command -v gcc
