@@ -2,6 +2,7 @@ import type { Mac } from '../addresses/mac.js';
 import { TaskEniError } from '../errors.js';
 import { families } from '../kernel/address-message.js';
 import { type Link, linkFlags } from '../kernel/link-message.js';
+import { tables } from '../kernel/route-message.js';
 import { type EniReading, readEni } from '../metadata/read-eni.js';
 import type { FormerLink } from '../steps/step.js';
 import { isLive, refuseEniInUse } from './conflicts.js';
@@ -97,10 +98,12 @@ export function formerLink({ name, mtu, txQueueLength, flags }: Link): FormerLin
   return { name, mtu, txQueueLength, flags: flags & kept };
 }
 
-/** Without metadata, the host's own interface is known by the route it gives. */
+/** Without metadata, the host's own interface is known by the route it gives; other ENIs may have one in tables of their own. */
 async function carriesDefaultRoute({ hostNetlink }: Host, link: Link): Promise<boolean> {
   const routes = [...(await hostNetlink.routes(families.ipv4)), ...(await hostNetlink.routes(families.ipv6))];
-  return routes.some(({ destination, hops }) => destination.prefix === 0 && hops.includes(link.index));
+  return routes.some(
+    ({ destination, hops, table }) => table === tables.main && destination.prefix === 0 && hops.includes(link.index),
+  );
 }
 
 function primary(mac: Mac): TaskEniError {

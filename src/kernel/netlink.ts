@@ -11,7 +11,7 @@ import {
   scopes,
 } from './address-message.js';
 import { blocking } from './blocking-queue.js';
-import { isErrno } from './errno.js';
+import { ignoring, isErrno } from './errno.js';
 import { bridgeInfo, vethInfo } from './link-info.js';
 import { type Link, type LinkChange, altNamesMessage, linkMessage, linkQuery, parseLink } from './link-message.js';
 import type { Namespace } from './namespaces.js';
@@ -139,14 +139,14 @@ export class NetlinkSession {
     await this.transport.request({ type: RTM.DELADDR, body: addressMessage(index, cidr, scopes.universe), operation });
   }
 
-  /** All tables. */
+  /** All tables. A kernel without IPv6 has no such routes: it refuses the question, or answers with what it has instead. */
   async routes(family: IpFamily): Promise<Route[]> {
-    const messages = await this.transport.dump({
-      type: RTM.GETROUTE,
-      body: routeQuery(family),
-      operation: 'list routes',
-    });
-    return messages.map(parseRoute).filter(isDefined);
+    const listing = this.transport.dump({ type: RTM.GETROUTE, body: routeQuery(family), operation: 'list routes' });
+    const messages = (await listing.catch(ignoring('EAFNOSUPPORT', 'EOPNOTSUPP'))) ?? [];
+    return messages
+      .map(parseRoute)
+      .filter(isDefined)
+      .filter((route) => route.family === family);
   }
 
   async replaceRoute(route: NewRoute): Promise<void> {
