@@ -17,7 +17,7 @@ for (const name of ['existsSync', 'readFileSync', 'writeFileSync']) {
 }
 syncBuiltinESMExports();
 
-const request = NetlinkSocket.prototype.request;
+const { request } = NetlinkSocket.prototype;
 NetlinkSocket.prototype.request = function (type, data, ...rest) {
   const body = Array.isArray(data) ? data[0] : data;
   if (body?.[0] !== AF_INET6) return request.call(this, type, data, ...rest);
