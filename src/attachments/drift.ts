@@ -17,7 +17,7 @@ export async function driftOf(host: Host, record: AttachmentRecord): Promise<str
     const configured = stepOf(record.plan, 'configure-eni');
     if (session === undefined) return ['the sandbox is gone', ...ofPort];
     if (moved === undefined || configured === undefined) return ofPort;
-    return [...(await eniDrift(session, eniIdentity(record, moved), configured)), ...ofPort];
+    return [...(await eniDrift(session, eniIdentity(record, moved), configured, moved.former.flags)), ...ofPort];
   } finally {
     context.release();
   }

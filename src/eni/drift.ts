@@ -1,5 +1,6 @@
 import { formatCidr } from '../addresses/cidr.js';
 import { families } from '../kernel/address-message.js';
+import { type Link, linkFlags } from '../kernel/link-message.js';
 import type { NetlinkSession } from '../kernel/netlink.js';
 import { type NewRoute, type Route, tables } from '../kernel/route-message.js';
 import { kernelHasIpv6 } from '../kernel/sysctl.js';
@@ -24,8 +25,24 @@ function describeRoute({ destination, gateway, type }: NewRoute): string {
   return gateway === undefined ? `${target} (${type ?? 'unicast'})` : `${target} by ${gateway}`;
 }
 
-/** What of the ENI in its task differs from the plan, a sentence each. */
-export async function eniDrift(session: NetlinkSession, identity: EniIdentity, plan: EniPlan): Promise<string[]> {
+/** What a task may change of the link and the plan does not speak of; `flags` as they were on the host. */
+function linkDrift({ master, flags: present }: Link, name: string, flags: number): string[] {
+  const differs = (flag: number) => ((present ^ flags) & flag) !== 0;
+  return [
+    ...(master === undefined ? [] : [`${name} is a port of another link of the task`]),
+    ...(differs(linkFlags.promiscuous) ? [`${name}: promiscuous mode was changed`] : []),
+    ...(differs(linkFlags.allMulticast) ? [`${name}: the taking of all multicast was changed`] : []),
+    ...(differs(linkFlags.noArp) ? [`${name}: ARP was turned on or off`] : []),
+  ];
+}
+
+/** What of the ENI in its task differs from the plan, a sentence each; `flags` are the ENI's of before the attach. */
+export async function eniDrift(
+  session: NetlinkSession,
+  identity: EniIdentity,
+  plan: EniPlan,
+  flags = 0,
+): Promise<string[]> {
   const link = findInTask(await session.links(), identity);
   if (link === undefined) return ['the ENI is not in the task'];
   const [addresses, ...routes] = await Promise.all([
@@ -33,7 +50,7 @@ export async function eniDrift(session: NetlinkSession, identity: EniIdentity, p
     session.routes(families.ipv4),
     session.routes(families.ipv6),
   ]);
-  const found: string[] = [];
+  const found = linkDrift(link, plan.interface, flags);
   const expect = (holds: boolean, text: string) => void (holds || found.push(text));
   const name = plan.interface;
   expect(link.name === name, `the ENI is called ${link.name}, not ${name}`);
