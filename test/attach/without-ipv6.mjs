@@ -17,10 +17,10 @@ for (const name of ['existsSync', 'readFileSync', 'writeFileSync']) {
 }
 syncBuiltinESMExports();
 
-const { request } = NetlinkSocket.prototype;
+const real = Object.getOwnPropertyDescriptor(NetlinkSocket.prototype, 'request').value;
 NetlinkSocket.prototype.request = function (type, data, ...rest) {
   const body = Array.isArray(data) ? data[0] : data;
-  if (body?.[0] !== AF_INET6) return request.call(this, type, data, ...rest);
+  if (body?.[0] !== AF_INET6) return real.call(this, type, data, ...rest);
   const refusal = Buffer.alloc(20);
   refusal.writeInt32LE(-EAFNOSUPPORT);
   return Promise.resolve([[{ type: NLMSG_ERROR, flags: 0, seq: 0, port: 0, data: refusal }]]);
