@@ -20,8 +20,11 @@ const missing = missingForChart();
 const examples = readdirSync(`${chartFolder}/examples`).map((file) => `${chartFolder}/examples/${file}`);
 const operatorKinds = ['PrometheusRule', 'ServiceMonitor'];
 const parse = (text: string) => (loadAll(text) as (Manifest | null)[]).filter((each) => each !== null);
-const podOf = (manifests: Manifest[]) =>
-  (manifests.find(({ kind }) => kind === 'DaemonSet')?.spec['template'] as { spec: Pod }).spec;
+function podOf(manifests: Manifest[]): Pod {
+  const set = manifests.find(({ kind }) => kind === 'DaemonSet');
+  if (set === undefined) throw new Error('there is no DaemonSet');
+  return (set.spec['template'] as { spec: Pod }).spec;
+}
 
 describe.skipIf(missing !== undefined)(`the chart${missing ? ` (${missing})` : ''}`, () => {
   describe.each([{ name: 'the defaults', args: [] as string[] }, ...examples.map((file) => ({ name: file.slice(chartFolder.length + 1), args: ['-f', file] }))])(

@@ -3,11 +3,11 @@
 #
 #   install.sh [--check] [set...]
 #
-# Sets: lab docker build aws prometheus browser cni; all of them unless named. With --check nothing is installed.
+# Sets: lab docker build aws prometheus browser cni packaging; all of them unless named. With --check nothing is installed.
 # Exit 1 when something that is required is missing afterwards. What is optional is reported, and its tests are skipped.
 set -eu
 
-all='lab docker build aws prometheus browser cni'
+all='lab docker build aws prometheus browser cni packaging'
 
 # set | required or optional | package | test that it is there
 table='
@@ -32,6 +32,10 @@ aws        | optional | python3-boto3               | python3 -c "import boto3"
 prometheus | optional | prometheus                  | command -v prometheus && command -v promtool
 browser    | optional | chromium                    | command -v chromium
 cni        | optional | containernetworking-plugins | test -x /usr/lib/cni/bridge
+packaging  | required | tini                        | command -v tini
+packaging  | optional | systemd                     | test -x /lib/systemd/systemd && command -v systemd-analyze
+packaging  | optional | udev                        | command -v udevadm
+packaging  | optional | python3-pip                 | python3 -m pip --version
 '
 
 check=no

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
+import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Network } from '../lab/answers.js';
 import { inCheckout } from '../lab/checkout.js';
@@ -14,8 +15,27 @@ import { Pings } from './pings.js';
 
 const base = 'task-eni-lab/node:1';
 const image = 'task-eni-lab/task-eni:1';
-const capabilities = 'NET_ADMIN SYS_ADMIN SYS_PTRACE SETUID SETGID KILL NET_RAW NET_BIND_SERVICE SETPCAP'.split(' ');
+const compose = load(readFileSync(inCheckout('deploy/image/compose.yaml'), 'utf8')) as {
+  services: {
+    'task-eni': {
+      network_mode: string;
+      pid: string;
+      read_only: boolean;
+      cap_drop: string[];
+      cap_add: string[];
+      security_opt: string[];
+      tmpfs: string[];
+      volumes: { source: string; target: string; bind?: { propagation?: string } }[];
+    };
+  };
+};
+const wanted = compose.services['task-eni'];
 const gateway = '172.31.0.1';
+const folders = [
+  ['/run/task-eni', 'run'],
+  ['/var/lib/task-eni', 'state'],
+  ['/var/log/task-eni', 'log'],
+] as const;
 
 describe('the image, on an engine whose host it serves', () => {
   let engine: DockerEngine;
@@ -33,20 +53,32 @@ describe('the image, on an engine whose host it serves', () => {
   };
   const start = async () => {
     const pause = await engine.importImage('pause');
-    const folders = { run: '/run/task-eni', state: '/var/lib/task-eni', log: '/var/log/task-eni' };
-    for (const name of Object.keys(folders)) mkdirSync(`${lab.directory}/${name}`, { recursive: true });
+    // What the compose file says, but for the folders of the host, which are the lab's.
+    const places: Record<string, string> = { '/run/netns': '/run/netns', '/run/docker.sock': filesOf('image').socket };
+    for (const [path, name] of folders) {
+      places[path] = `${lab.directory}/${name}`;
+      mkdirSync(places[path], { recursive: true });
+    }
+    const volumes = wanted.volumes.map(
+      ({ source, target, bind }) => `${places[source]}:${target}:${bind?.propagation ?? 'rw'}`,
+    );
     await engine.docker(
-      ...['run', '--detach', '--name', 'task-eni', '--network', 'host', '--pid', 'host', '--read-only'],
-      ...['--cap-drop', 'ALL', ...capabilities.flatMap((each) => ['--cap-add', each])],
-      ...['no-new-privileges', 'systempaths=unconfined', 'apparmor=unconfined'].flatMap((each) => [
-        '--security-opt',
-        each,
-      ]),
-      ...['--volume', '/run/netns:/run/netns:rshared', '--volume', `${filesOf('image').socket}:/run/docker.sock`],
-      ...Object.entries(folders).flatMap(([name, path]) => ['--volume', `${lab.directory}/${name}:${path}`]),
-      ...['--tmpfs', '/tmp', '--tmpfs', '/var/lib/dhcp', '--health-interval', '1s'],
-      ...['--env', `TASK_ENI_BRIDGE_NETNS=${lab.id}`, '--env', 'DOCKER_HOST=unix:///run/docker.sock'],
-      ...['--env', `TASK_ENI_PAUSE_IMAGE=${pause}`, '--env', 'TASK_ENI_SANDBOX=docker'],
+      'run',
+      '--detach',
+      '--name=task-eni',
+      '--health-interval=1s',
+      `--network=${wanted.network_mode}`,
+      `--pid=${wanted.pid}`,
+      `--read-only=${wanted.read_only}`,
+      ...wanted.cap_drop.map((name) => `--cap-drop=${name}`),
+      ...wanted.cap_add.map((name) => `--cap-add=${name}`),
+      ...wanted.security_opt.map((option) => `--security-opt=${option}`),
+      ...wanted.tmpfs.map((path) => `--tmpfs=${path}`),
+      ...volumes.map((volume) => `--volume=${volume}`),
+      `--env=TASK_ENI_BRIDGE_NETNS=${lab.id}`,
+      `--env=TASK_ENI_PAUSE_IMAGE=${pause}`,
+      '--env=TASK_ENI_SANDBOX=docker',
+      '--env=DOCKER_HOST=unix:///run/docker.sock',
       image,
     );
   };
@@ -88,7 +120,7 @@ describe('the image, on an engine whose host it serves', () => {
     expect(readFileSync(`/proc/${init}/comm`, 'utf8')).toBe('tini\n');
     const [service] = readFileSync(`/proc/${init}/task/${init}/children`, 'utf8').split(' ');
     const status = readFileSync(`/proc/${service}/status`, 'utf8');
-    const kept = capabilities.filter((name) => name !== 'SETPCAP').map((name) => `cap_${name.toLowerCase()}`);
+    const kept = wanted.cap_add.filter((name) => name !== 'SETPCAP').map((name) => `cap_${name.toLowerCase()}`);
     for (const field of ['CapEff', 'CapBnd']) {
       const held = await run('capsh', [`--decode=${new RegExp(`^${field}:\\s*(\\w+)`, 'm').exec(status)?.[1]}`]);
       expect(held.trim().split('=')[1]?.split(',').toSorted()).toEqual(kept.toSorted());
