@@ -1,7 +1,7 @@
 /** What an operator gets: the tarball of `npm pack`, and what npm and deploy/install.sh make of it elsewhere. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { run } from '../lab/command.js';
 import { inCheckout } from '../lab/checkout.js';
 import { withLock } from '../lab/file-lock.js';
@@ -23,6 +23,9 @@ export function packTarball(): Promise<PackedTarball> {
     const [packed] = JSON.parse(output) as [{ filename: string; files: { path: string }[] }];
     const name = contentHash(`${cache}/${packed.filename}`);
     await rename(`${cache}/${packed.filename}`, `${cache}/${name}.tgz`);
+    // What was made of former ones takes hundreds of megabytes.
+    for (const entry of await readdir(cache))
+      if (!entry.startsWith(name)) await rm(`${cache}/${entry}`, { recursive: true });
     return { path: `${cache}/${name}.tgz`, files: packed.files.map(({ path }) => path) };
   });
 }
