@@ -34,6 +34,8 @@ export class Attachments {
     if (operation?.kind === 'detach' || operation?.kind === 'undo')
       throw new TaskEniError('busy', 'the task is being detached', { taskId });
     if (known !== undefined && isLive(known)) return this.join(known, request);
+    if (operation !== undefined)
+      throw new TaskEniError('busy', 'the end of an earlier attach is still being noted', { taskId });
     if (known !== undefined && known.undoPending.length > 0)
       throw new TaskEniError('busy', 'what an earlier attach left on the host is still being undone', { taskId });
     return this.start(taskId, hash, request);
@@ -120,6 +122,8 @@ export class Attachments {
       running = this.host.operations.get(hash);
     }
     const record = this.readyTask(taskId);
+    if (this.host.operations.get(hash) !== undefined)
+      throw new TaskEniError('busy', 'another operation on the task is under way', { taskId });
     return this.host.operations.run(hash, 'credentials', () => change(record)).settled;
   }
 

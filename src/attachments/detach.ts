@@ -1,4 +1,4 @@
-import { TaskEniError } from '../errors.js';
+import { TaskEniError, describeError } from '../errors.js';
 import type { AttachmentRecord } from '../store/record.js';
 import { isLive } from './conflicts.js';
 import type { Host } from './host.js';
@@ -11,7 +11,10 @@ export async function detach(host: Host, hash: string): Promise<AttachmentRecord
   const before = host.records.of(hash);
   // A FAILED or LOST task was undone when it ended; its ENI may be another's by now.
   if (!isLive(before) && before.undoPending.length === 0) return forget(host, before);
-  await host.records.commit({ ...before, state: 'DETACHING' });
+  await host.records.commit({ ...before, state: 'DETACHING' }).catch((error: unknown) => {
+    // A full disk must not keep a task on the host; that the detach began is only for a start after a crash to know.
+    host.logger.error({ taskId: before.taskId, reason: describeError(error) }, 'the detach could not be noted');
+  });
   const undoPending = await undo(host, hash);
   const seconds = (performance.now() - started) / 1000;
   if (undoPending.length > 0) {

@@ -57,6 +57,7 @@ export function openContext(
     signal,
     record: () => host.records.of(hash),
     update: (change) => void host.records.patch(hash, change),
+    keep: (change) => host.records.keep(hash, change),
     // Namespace cookies count from the same number after each boot, so one of an earlier boot proves nothing.
     open: ({ sandbox, bootId }) =>
       sandbox === null || bootId !== host.bootId ? undefined : host.sandboxes.open(sandbox),

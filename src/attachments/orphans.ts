@@ -9,7 +9,7 @@ import { type TraceParts, findTraces } from './find-traces.js';
 import type { Host } from './host.js';
 import { type Liveliness, type Traces, isStray } from './marks.js';
 import { orphanRecord } from './orphan-record.js';
-import { portName } from './names.js';
+import { parseMark, portName } from './names.js';
 import { linkLocalInterface } from './plan.js';
 import type { TaskId } from './task-id.js';
 
@@ -44,6 +44,7 @@ export class Orphans {
   /** Looks for what is new, removes what nothing lives in, and keeps the rest. */
   async look(): Promise<void> {
     const known = new Set(this.parts.records.all().map(({ hash }) => hash));
+    await this.claimAddresses(known);
     for (const [hash, traces] of await findTraces(this.parts)) {
       if (known.has(hash) || this.parts.records.get(hash) !== undefined) continue;
       await this.judge(traces).catch((error: unknown) => {
@@ -83,20 +84,37 @@ export class Orphans {
   }
 
   private async judge(traces: Traces): Promise<void> {
-    const { hash, port } = traces;
-    if (isStray(await this.liveliness(traces))) return this.remove(traces);
-    if (port?.address !== undefined) this.parts.pool.claim(port.address, hash);
+    const { hash } = traces;
+    if (await this.isDead(traces)) return this.remove(traces);
     if (!this.found.has(hash)) this.parts.logger.warn({ hash, traces }, 'an orphan: in use, but no record knows it');
     this.found.set(hash, traces);
+  }
+
+  /** Before anything is judged: what a port holds is given to nobody, also when the rest cannot be looked at. */
+  private async claimAddresses(known: ReadonlySet<string>): Promise<void> {
+    for (const { alias, address } of await this.parts.bridge.ports()) {
+      const mark = parseMark(alias);
+      if (mark?.instance !== this.parts.settings.instance || known.has(mark.hash) || address === undefined) continue;
+      this.parts.pool.claim(address, mark.hash);
+    }
+  }
+
+  /** Only what was looked into can be called dead: a port proves that the namespace at its other end is somewhere. */
+  private async isDead(traces: Traces): Promise<boolean> {
+    if (traces.port !== null && traces.namespace === null) return false;
+    try {
+      return isStray(await this.liveliness(traces));
+    } catch (error) {
+      this.parts.logger.warn({ hash: traces.hash, reason: describeError(error) }, 'a stray could not be looked into');
+      return false;
+    }
   }
 
   private async liveliness({ namespace, sandbox }: Traces): Promise<Liveliness> {
     const container = sandbox?.containerId ?? null;
     const joined = container === null ? 0 : (await this.parts.sandboxes.docker.joined(container)).length;
-    const path =
-      namespace?.path ?? (sandbox?.kind === 'netns' && sandbox.running ? `/run/netns/${sandbox.name}` : null);
-    if (path === null) return { otherLinks: 0, processes: 0, joined };
-    const opened = openNamespace(path);
+    const opened = await this.openOf(namespace, sandbox);
+    if (opened === undefined) return { otherLinks: 0, processes: 0, joined };
     try {
       const inside = await occupants(opened);
       const pause = container === null || !sandbox?.running ? 0 : 1;
@@ -106,6 +124,15 @@ export class Orphans {
     }
   }
 
+  /** Undefined when there is no namespace: nothing runs, and nothing is pinned. Throws when there is one that cannot be opened. */
+  private async openOf(namespace: Traces['namespace'], sandbox: Traces['sandbox']): Promise<Namespace | undefined> {
+    if (namespace !== null) return openNamespace(namespace.path);
+    if (sandbox === null || !sandbox.running) return undefined;
+    if (sandbox.containerId === null) return openNamespace(`/run/netns/${sandbox.name}`);
+    const borrowed = await this.parts.sandboxes.borrow({ kind: 'container', containerId: sandbox.containerId });
+    return borrowed.namespace;
+  }
+
   private async remove({ hash, port, sandbox }: Traces): Promise<void> {
     const { bridge, sandboxes, logger, metrics } = this.parts;
     logger.info({ hash, port: port?.name, sandbox: sandbox?.name }, 'removing what no task owns and nothing lives in');
@@ -113,6 +140,7 @@ export class Orphans {
     if (sandbox?.kind === 'netns') await sandboxes.bare.remove(sandbox.name);
     if (sandbox?.kind === 'docker' && sandbox.containerId !== null)
       await sandboxes.docker.remove(sandbox.containerId, (sandbox.task ?? '') as TaskId);
+    if (port?.address !== undefined) this.parts.pool.release(port.address, hash);
     metrics.reconciled('remove-stray');
   }
 }

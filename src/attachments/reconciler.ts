@@ -17,6 +17,7 @@ export class Reconciler {
   private looking: Promise<void> | undefined;
   private again = false;
   private stopped = false;
+  private knowsOrphans = false;
   private bridgeIndex: number | undefined;
 
   constructor(private readonly host: Host) {}
@@ -25,8 +26,13 @@ export class Reconciler {
   async start(): Promise<void> {
     const { instanceId } = await this.host.identity.read();
     await this.host.dhcp.sweepLeftovers(new Set(this.host.records.all().map(({ hash }) => hash)));
-    for (const record of this.host.records.all()) await this.settle(record, instanceId);
-    await this.host.orphans.look();
+    for (const record of this.host.records.all())
+      await this.settle(record, instanceId).catch((error: unknown) => {
+        const { taskId, linkLocal, hash } = record;
+        if (linkLocal !== null) this.host.pool.claim(linkLocal.address, hash);
+        this.host.logger.error({ taskId, reason: describeError(error) }, 'a record could not be judged at start');
+      });
+    await this.lookForOrphans();
     this.bridgeIndex = this.host.bridge.bridgeIndex;
     await this.host.credentials.discardOthers();
     this.timer = setInterval(() => this.look(), lookEvery);
@@ -62,7 +68,18 @@ export class Reconciler {
     await this.carryOut(decision, record);
   }
 
+  /** Docker may be down for longer than the service: what cannot be looked at now is looked at later, and stays till then. */
+  private async lookForOrphans(): Promise<void> {
+    try {
+      await this.host.orphans.look();
+      this.knowsOrphans = true;
+    } catch (error) {
+      this.host.logger.warn({ reason: describeError(error) }, 'orphans could not be looked for; it is tried again');
+    }
+  }
+
   private async lookOnce(): Promise<void> {
+    if (!this.knowsOrphans) await this.lookForOrphans();
     await this.mendBridge().catch((error: unknown) => {
       this.host.logger.error({ reason: describeError(error) }, 'the bridge could not be mended; it is tried again');
     });
@@ -87,7 +104,14 @@ export class Reconciler {
     for (const record of this.host.records.all()) {
       if (record.state !== 'READY' || this.host.operations.get(record.hash) !== undefined) continue;
       const context = openContext(this.host, record.hash, null, AbortSignal.abort());
-      await this.reconnect(record, context).finally(() => context.release());
+      try {
+        await this.reconnect(record, context);
+      } catch (error) {
+        const { taskId } = record;
+        this.host.logger.error({ taskId, reason: describeError(error) }, 'a task could not be connected again');
+      } finally {
+        context.release();
+      }
     }
     this.bridgeIndex = bridgeIndex;
   }
@@ -145,10 +169,10 @@ export class Reconciler {
   private async adopt(record: AttachmentRecord): Promise<void> {
     const { hash, taskId, linkLocal, credentials, credentialsId } = record;
     const context = openContext(this.host, hash, null, AbortSignal.abort());
+    if (linkLocal !== null && credentials !== null && credentialsId !== null)
+      this.host.credentials.adopt({ hash, taskId, id: credentialsId, address: linkLocal.address, credentials });
     try {
       await this.reconnect(record, context);
-      if (linkLocal !== null && credentials !== null && credentialsId !== null)
-        this.host.credentials.adopt({ hash, taskId, id: credentialsId, address: linkLocal.address, credentials });
       const dhcp = stepOf(record.plan, 'start-dhcp');
       if (dhcp !== undefined) await this.host.handlers['start-dhcp'].do(dhcp, context);
       this.host.logger.info({ taskId }, 'adopted');

@@ -73,6 +73,11 @@ export class TaskRecords {
     if (record !== undefined) this.tell(record);
   }
 
+  /** Keeps a change that undo needs after a crash of the service: with the kernel when the promise resolves. */
+  async keep(hash: string, change: Partial<AttachmentRecord>): Promise<void> {
+    await this.store.save({ ...this.of(hash), ...change }, false);
+  }
+
   private write(record: AttachmentRecord): void {
     this.store.save(record, false).catch((error: unknown) => {
       this.logger.warn({ taskId: record.taskId, reason: describeError(error) }, 'a record could not be written');

@@ -1,6 +1,6 @@
 import { describeError } from '../errors.js';
-import { undoPlan } from '../steps/run-plan.js';
-import type { StepKind } from '../steps/step.js';
+import { type StepEvent, undoPlan } from '../steps/run-plan.js';
+import type { Step, StepKind } from '../steps/step.js';
 import { type Host, openContext } from './host.js';
 import { withEvent } from './record-changes.js';
 
@@ -13,11 +13,16 @@ export async function undo(host: Host, hash: string): Promise<StepKind[]> {
   if (record.plan.length === 0) return [];
   const context = openContext(host, hash, null, AbortSignal.abort());
   try {
-    const failures = await undoPlan(record.plan, host.handlers, context, (event) => {
+    const report = (event: StepEvent) => {
       host.records.patch(hash, { outcomes: withEvent(host.records.of(hash).outcomes, event) });
       if (event.state === 'undone' || event.state === 'failed')
         host.metrics.stepEnded(event.kind, event.state, event.durationMs / 1000);
-    });
+    };
+    // The address stays the task's for as long as anything of it is on the host, or another task would meet what is left.
+    const isHeld = ({ kind }: Step) => kind === 'reserve-address';
+    const others = record.plan.filter((step) => !isHeld(step));
+    const failures = await undoPlan(others, host.handlers, context, report);
+    if (failures.length === 0) await undoPlan(record.plan.filter(isHeld), host.handlers, context, report);
     for (const { kind, error } of failures) {
       host.metrics.undoFailed(kind);
       const { taskId } = record;

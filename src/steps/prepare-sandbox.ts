@@ -13,7 +13,8 @@ export function prepareSandboxStep(sandboxes: Sandboxes): Handler<'prepare-sandb
       }
       const { record, namespace } = await sandboxes.create(plan, context.record.taskId);
       context.hold(namespace);
-      context.update({ sandbox: record });
+      // Before anything is put into it: a service that crashes then must find the ENI in there.
+      await context.keep({ sandbox: record });
     },
     async undo({ sandbox: plan }, context) {
       // A descriptor of ours would keep the namespace, and a veth in it, alive.

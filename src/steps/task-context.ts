@@ -9,6 +9,7 @@ export interface TaskContextParts {
   readonly hash: string;
   readonly record: () => AttachmentRecord;
   readonly update: (change: Partial<AttachmentRecord>) => void;
+  readonly keep: (change: Partial<AttachmentRecord>) => Promise<void>;
   /** With their secrets; null when the task has none, or when they are not at hand (an undo needs none). */
   readonly credentials: CredentialsRequest | null;
   /** Opens the namespace that the record names; undefined when it is gone, or when another has its place. */
@@ -49,6 +50,11 @@ export class TaskContext {
 
   update(change: Partial<AttachmentRecord>): void {
     this.parts.update(change);
+  }
+
+  /** Like {@link update}, for what undo must know after a crash: written when the promise resolves. */
+  keep(change: Partial<AttachmentRecord>): Promise<void> {
+    return this.parts.keep(change);
   }
 
   /** Notes the namespace that a step just opened; the context closes it in the end. */

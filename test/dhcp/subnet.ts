@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { type Ipv4, type Ipv6, parseIpv4Cidr, parseIpv6Cidr } from '../../src/addresses/cidr.js';
 import { taskHash } from '../../src/attachments/names.js';
-import { type TaskId, parseTaskId } from '../../src/attachments/task-id.js';
+import { parseTaskId } from '../../src/attachments/task-id.js';
 import { type Dhclient, findDhclient } from '../../src/dhcp/dhclient.js';
 import type { ClientState } from '../../src/dhcp/lease.js';
 import { DhcpClients, type DhcpTask } from '../../src/dhcp/dhcp-clients.js';
