@@ -18,8 +18,10 @@ export function createLogger(level: string): Logger {
 
 /** Nest's own messages in the same log, its start-up chatter as debug. */
 export function nestLogger(logger: Logger): LoggerService {
-  const write = (level: 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown, ...more: unknown[]) =>
-    logger[level]({ context: more.at(-1) }, String(message));
+  const write =
+    (level: 'debug' | 'warn' | 'error' | 'fatal') =>
+    (message: unknown, ...more: unknown[]) =>
+      logger[level]({ context: more.at(-1) }, String(message));
   return {
     log: write('debug'),
     debug: write('debug'),
