@@ -7,7 +7,7 @@ import { spawnChild } from '../kernel/spawn.js';
 import { openAuditFile } from './audit-file.js';
 
 /** Small heap: few objects live longer than a request, and a bigger young generation only holds more garbage. */
-const nodeFlags = ['--max-semi-space-size=4', '--max-old-space-size=96'];
+const nodeFlags = ['--max-semi-space-size=8', '--max-old-space-size=96'];
 const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', UV_THREADPOOL_SIZE: '1' };
 const besideThis = new URL('./server/main.js', import.meta.url);
 

@@ -10,6 +10,12 @@ import { normalizePeer, respond } from './respond.js';
 import type { CredentialsTable } from './table.js';
 import { type Target, parseTarget } from './target.js';
 
+/** Who is at the other end of a connection, asked of the kernel once. */
+interface Peer {
+  readonly address: string;
+  readonly port: number;
+}
+
 const connectionsEach = 64;
 const connectionsTogether = 8192;
 const secondsForHead = 5;
@@ -17,6 +23,9 @@ const secondsIdle = 5;
 const longestHead = 8 * 1024;
 /** Connections that may wait to be accepted; the kernel takes no more than net.core.somaxconn. */
 const backlog = 4096;
+
+/** A connection that has gone before it was looked at. */
+const nobody: Peer = { address: '', port: 0 };
 
 export interface HttpServerParts {
   readonly table: CredentialsTable;
@@ -31,6 +40,7 @@ export interface HttpServerParts {
 export class HttpServer {
   private readonly server: Server;
   private readonly connections = new Connections(connectionsEach, connectionsTogether);
+  private readonly peers = new WeakMap<Socket, Peer>();
   private draining = false;
   private onEmpty: (() => void) | undefined;
 
@@ -70,14 +80,15 @@ export class HttpServer {
     const accept = this.server.listeners('connection');
     this.server.removeAllListeners('connection');
     this.server.on('connection', (socket: Socket) => {
-      const source = normalizePeer(socket.remoteAddress);
-      if (!this.connections.open(source)) {
+      const peer = { address: normalizePeer(socket.remoteAddress), port: socket.remotePort ?? 0 };
+      if (!this.connections.open(peer.address)) {
         this.parts.counters.refuseConnection();
         // A reset leaves nothing behind in the kernel; a task that is cut off is one that floods.
         socket.resetAndDestroy();
         return;
       }
-      socket.once('close', () => this.closed(source));
+      this.peers.set(socket, peer);
+      socket.once('close', () => this.closed(peer.address));
       for (const listener of accept) listener.call(this.server, socket);
     });
   }
@@ -90,14 +101,15 @@ export class HttpServer {
   private answer(request: IncomingMessage, response: ServerResponse): void {
     const begun = performance.now();
     const { table, limiter, own } = this.parts;
+    const peer = this.peers.get(request.socket) ?? nobody;
     const target = parseTarget(request.url ?? '');
-    const peer = normalizePeer(request.socket.remoteAddress);
-    const asked = { method: request.method ?? '', target, peer };
+    const asked = { method: request.method ?? '', target, peer: peer.address };
     const now = { wall: Date.now(), monotonic: begun };
     const answer = respond(asked, table, limiter, now);
     if (this.draining) response.shouldKeepAlive = false;
     response.writeHead(answer.status, answer.headers as string[]).end(answer.body);
-    if (peer !== own) this.note(answer, request.socket, begun, now.wall, target, request.headers['user-agent']);
+    if (peer.address === own) return;
+    this.note(begun, now.wall, answer, peer, target, request.headers['user-agent']);
   }
 
   /** What is not HTTP, did not come in time or has too long a head. */
@@ -108,26 +120,18 @@ export class HttpServer {
     }
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
     const answer = malformed[status];
-    this.note(answer, socket, performance.now(), Date.now(), undefined, undefined);
+    const peer = this.peers.get(socket) ?? nobody;
+    this.note(performance.now(), Date.now(), answer, peer);
     socket.end(rawAnswer(answer), () => socket.destroy());
   }
 
-  private note(
-    answer: Answer,
-    socket: Socket,
-    begun: number,
-    time: number,
-    target: Target | undefined,
-    userAgent: string | undefined,
-  ): void {
+  private note(begun: number, time: number, answer: Answer, peer: Peer, target?: Target, userAgent?: string): void {
     const { audit, counters, table } = this.parts;
-    const address = normalizePeer(socket.remoteAddress);
-    counters.answered(answer.status, (performance.now() - begun) / 1000);
-    if (audit === null) return;
-    const taskId = table.at(address)?.taskId;
-    audit.log(
-      auditLine({ time, code: answer.status, address, port: socket.remotePort ?? 0, target, userAgent, taskId }),
-    );
+    const { status: code } = answer;
+    const { address, port } = peer;
+    counters.answered(code, (performance.now() - begun) / 1000);
+    // No object is spread here: V8 makes the copy, with its double, in the old generation, which doubled the cost of a request.
+    audit?.log(auditLine({ time, code, address, port, target, userAgent, taskId: table.at(address)?.taskId }));
   }
 }
 

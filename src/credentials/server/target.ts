@@ -21,7 +21,8 @@ export function parseTarget(text: string): Target {
   // A client that believes in a proxy sends the whole URL (RFC 9112, section 3.2.2).
   const local = text.startsWith('/') ? text : text.replace(/^http:\/\/[^/?#]*/i, '');
   const question = local.indexOf('?');
-  const path = (question === -1 ? local : local.slice(0, question)).replace(/\/{2,}/g, '/');
+  const whole = question === -1 ? local : local.slice(0, question);
+  const path = whole.includes('//') ? whole.replace(/\/{2,}/g, '/') : whole;
   if (path === v1)
     return { kind: 'credentials', api: 'V1', id: queryId(question === -1 ? '' : local.slice(question + 1)) };
   const match = v2.exec(path);
