@@ -3,9 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Ipv4 } from '../addresses/cidr.js';
 import { TaskEniError, describeError } from '../errors.js';
-import { listenIn } from '../kernel/listening-socket.js';
 import type { Namespace } from '../kernel/namespaces.js';
 import { openAuditFile } from './audit-file.js';
+import { Listener } from './listener.js';
+import { LostAudit } from './lost-audit.js';
 import { restartDelay } from './restart-delay.js';
 import { ServerProcess } from './server-process.js';
 import { spawnServer } from './spawn-server.js';
@@ -43,8 +44,10 @@ export class CredentialsServer {
   private readonly entries = new Map<string, Entry>();
   private readonly processes = new Set<ServerProcess>();
   private readonly draining = new WeakSet<ServerProcess>();
-  private listener: { readonly descriptor: number; readonly cookie: bigint } | undefined;
+  private readonly listener: Listener;
+  private readonly lostAudit: LostAudit;
   private launching: Promise<ServerProcess | undefined> = Promise.resolve(undefined);
+  private handingOver: Promise<void> = Promise.resolve();
   private completed = false;
   private failures = 0;
   private stopping = false;
@@ -52,7 +55,10 @@ export class CredentialsServer {
   /** Why nothing is served at the moment. */
   problem = 'it was not started';
 
-  constructor(private readonly parts: CredentialsServerParts) {}
+  constructor(private readonly parts: CredentialsServerParts) {
+    this.listener = new Listener(parts.namespace, parts.address);
+    this.lostAudit = new LostAudit(parts.logger);
+  }
 
   /**
    * Resolves once it serves, or once a first attempt failed: it goes on trying. Throws when the audit log cannot be
@@ -61,9 +67,8 @@ export class CredentialsServer {
   async start(): Promise<void> {
     if (this.parts.auditLog !== null) closeSync(openAuditFile(this.parts.auditLog));
     this.watch = setInterval(() => this.checkNamespace(), namespaceCheckEvery);
-    await (
-      await this.launch()
-    )?.ready;
+    const first = await this.launch();
+    await first?.ready;
   }
 
   async stop(): Promise<void> {
@@ -75,7 +80,7 @@ export class CredentialsServer {
     await Promise.race([ends, delay(stopPatience, undefined, { ref: false })]);
     for (const process of this.processes) process.kill('it does not stop');
     await ends;
-    this.closeListener();
+    this.listener.close();
   }
 
   /** Resolves once the server answers for the entry. Throws `step-failed` when none comes up in time. */
@@ -111,10 +116,18 @@ export class CredentialsServer {
    * Opens the audit log anew, after it was renamed. Its descriptor can be handed over only at birth, so another process
    * takes over the listening socket, and the one before ends with its last connection: no request is refused or unlogged.
    */
-  async reopenAudit(): Promise<void> {
+  reopenAudit(): Promise<void> {
+    const handOver = () => this.handOver();
+    // After the one before, whatever became of it.
+    this.handingOver = this.handingOver.then(handOver, handOver);
+    return this.handingOver;
+  }
+
+  /** One at a time: of two, each would send the other's successor away. */
+  private async handOver(): Promise<void> {
     if (this.parts.auditLog === null || this.stopping) return;
-    const former = [...this.processes];
     const next = await this.launch();
+    const former = [...this.processes].filter((process) => process !== next);
     if (next === undefined || !(await next.ready)) {
       this.parts.logger.error('the audit log was not opened anew: the credentials server did not start');
       return;
@@ -148,12 +161,15 @@ export class CredentialsServer {
     return this.launching;
   }
 
+  private relaunch(): void {
+    this.launching = this.launching.then(() => (this.stopping || this.hasSuccessor() ? undefined : this.attempt()));
+  }
+
   private async attempt(): Promise<ServerProcess | undefined> {
     try {
-      const { namespace, auditLog, entry, onReport } = this.parts;
-      const listener = this.openListener();
-      const child = await spawnServer({ namespace: namespace(), listener, auditLog, entry });
-      const process = new ServerProcess(child, onReport);
+      const { namespace, auditLog, entry } = this.parts;
+      const child = await spawnServer({ namespace, listener: () => this.listener.open(), auditLog, entry });
+      const process = new ServerProcess(child, (report) => this.take(report));
       this.tellAll(process);
       void process.ended.then((how) => this.ended(process, how));
       return process;
@@ -161,6 +177,11 @@ export class CredentialsServer {
       this.fail(describeError(error));
       return undefined;
     }
+  }
+
+  private take(report: Report): void {
+    this.lostAudit.add(report.auditDropped);
+    this.parts.onReport(report);
   }
 
   private tellAll(process: ServerProcess): void {
@@ -196,7 +217,7 @@ export class CredentialsServer {
     this.parts.logger.warn({ problem, milliseconds }, 'a credentials server does not serve');
     if (this.hasSuccessor()) return;
     this.problem = problem;
-    setTimeout(() => void (this.stopping || this.hasSuccessor() || this.launch()), milliseconds);
+    setTimeout(() => this.relaunch(), milliseconds);
   }
 
   /** Whether a process lives, or is being started, that is to go on serving. */
@@ -204,30 +225,14 @@ export class CredentialsServer {
     return [...this.processes].some((process) => process.alive && !this.draining.has(process));
   }
 
-  private openListener(): number {
-    const { namespace, address } = this.parts;
-    this.listener ??= {
-      descriptor: listenIn(namespace(), address.host, address.port),
-      cookie: namespace().cookie,
-    };
-    return this.listener.descriptor;
-  }
-
-  private closeListener(): void {
-    if (this.listener !== undefined) closeSync(this.listener.descriptor);
-    this.listener = undefined;
-  }
-
-  /** A namespace that was made anew knows nothing of a socket of the one before. */
   private checkNamespace(): void {
-    if (this.listener === undefined) return;
     try {
-      if (this.parts.namespace().cookie === this.listener.cookie) return;
+      if (!this.listener.isStale()) return;
     } catch (error) {
       this.parts.logger.debug({ error: describeError(error) }, 'the bridge namespace is not there');
       return;
     }
-    this.closeListener();
+    this.listener.close();
     for (const process of this.processes) process.kill('the bridge has another namespace');
   }
 }

@@ -12,9 +12,9 @@ const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 const besideThis = new URL('./server/main.js', import.meta.url);
 
 export interface Birth {
-  readonly namespace: Namespace;
-  /** Descriptor of the socket that listens. */
-  readonly listener: number;
+  readonly namespace: () => Namespace;
+  /** Gives the descriptor of the socket that listens, in the moment in which the process is born: it may be another by then. */
+  readonly listener: () => number;
   readonly auditLog: string | null;
   /** The compiled server/main.js, for whoever does not run from the compiled tree. */
   readonly entry: string | undefined;
@@ -25,11 +25,12 @@ export async function spawnServer({ namespace, listener, auditLog, entry }: Birt
   const audit = auditLog === null ? null : openAuditFile(auditLog);
   // no_new_privs must hold for every thread, so it is set before there are any.
   const command = ['--no-new-privs', process.execPath, ...nodeFlags, entry ?? fileURLToPath(besideThis)];
-  const stdio = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', listener, ...(audit === null ? [] : [audit])] as const;
   try {
-    return await blocking(() =>
-      spawnChild('setpriv', command, { namespace, env: environment, cwd: '/', stdio: [...stdio] }),
-    );
+    return await blocking(() => {
+      const pipes = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+      const stdio = [...pipes, listener(), ...(audit === null ? [] : [audit])];
+      return spawnChild('setpriv', command, { namespace: namespace(), env: environment, cwd: '/', stdio });
+    });
   } finally {
     if (audit !== null) closeSync(audit);
   }

@@ -89,6 +89,17 @@ describe('the audit log', () => {
     expect(await codes()).toEqual([{ 200: 1 }, { 400: 1 }]);
   });
 
+  it('opened anew several times at once, and killed meanwhile, is served by one process in the end', async () => {
+    const reopened = [running.server.reopenAudit(), running.server.reopenAudit(), running.server.reopenAudit()];
+    process.kill(running.pid(), 'SIGKILL');
+    await Promise.all(reopened);
+    expect((await fetch()).codes).toEqual({ 200: 1 });
+    await expect.poll(() => running.pids(), { timeout: 15_000 }).toHaveLength(1);
+    await delay(1000);
+    expect(running.pids()).toHaveLength(1);
+    expect((await fetch()).codes).toEqual({ 200: 1 });
+  });
+
   it('that cannot be opened anew is written on in the former file', async () => {
     renameSync(running.auditLog, `${running.auditLog}.1`);
     mkdirSync(running.auditLog);
@@ -126,6 +137,7 @@ describe('the audit log on a full disk', () => {
       .filter((line) => line.endsWith('}')).length;
     await expect.poll(dropped).toBe(2000 - written);
     expect(existsSync(`${disk}/audit.log`)).toBe(true);
+    expect(running.log.join('')).toContain('audit lines were lost');
     // Room again: it is written on, and no line runs into the one that was cut.
     writeFileSync(`${disk}/audit.log`, '');
     await fetchIn(task, '/v2/credentials/id-of-web');
