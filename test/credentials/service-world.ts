@@ -4,7 +4,7 @@ import type { Network, NetworkOrProblem } from '../lab/answers.js';
 import { run } from '../lab/command.js';
 import { account } from '../lab/credentials.js';
 import { Lab } from '../lab/lab.js';
-import type { Answer, ServiceProcess } from '../lab/service.js';
+import type { Answer, ServiceProcess } from '../lab/service-process.js';
 import { Sts } from '../lab/sts.js';
 import { type Fetched, type Fetching, fetchInNamespace } from './fetching.js';
 import { childrenOf, commandLine } from './running-server.js';
