@@ -6,7 +6,7 @@ import { inCheckout } from '../lab/checkout.js';
 import { DockerEngine } from '../lab/docker-engine.js';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { Sts } from '../lab/sts.js';
 import { GeneratedClient } from './generated-client.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inCheckout } from '../lab/checkout.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 
 /** Made by test/api/install-fuzzer.sh. */
 const fuzzer = inCheckout('node_modules/.fuzz/bin/schemathesis');

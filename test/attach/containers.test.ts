@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DockerEngine } from '../lab/docker-engine.js';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { Inside } from './inside.js';
 
 let engine: DockerEngine;

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Lab } from '../lab/lab.js';
 import { hasCode } from '../lab/lab-id.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import type { Host } from '../lab/answers.js';
 import { Inside } from './inside.js';
 

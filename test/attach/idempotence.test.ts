@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { footprintOf } from './footprint.js';
 import { Inside } from './inside.js';
 

@@ -3,7 +3,7 @@ import type { NetworkOrProblem } from '../lab/answers.js';
 import type { Churn } from '../lab/churn.js';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { Answer, ServiceProcess } from '../lab/service.js';
+import type { Answer, ServiceProcess } from '../lab/service-process.js';
 import { type Footprint, footprintOf } from './footprint.js';
 import { HealthProbe } from './health-probe.js';
 import { Inside } from './inside.js';

@@ -4,7 +4,7 @@ import { run } from '../lab/command.js';
 import { DockerEngine } from '../lab/docker-engine.js';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { footprintOf } from './footprint.js';
 import { Inside } from './inside.js';
 

@@ -3,7 +3,7 @@ import type { NetworkOrProblem } from '../lab/answers.js';
 import { DockerEngine } from '../lab/docker-engine.js';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { Inside } from './inside.js';
 
 const sandboxes = [{ kind: 'netns' }, { kind: 'docker' }] as const;

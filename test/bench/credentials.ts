@@ -10,7 +10,7 @@ import { inCheckout } from '../lab/checkout.js';
 import { account } from '../lab/credentials.js';
 import { HostNamespace } from '../lab/host-namespace.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { type Memory, childOf, cpuSeconds, memory } from './process-cost.js';
 
 const host = '169.254.170.2';

@@ -1,5 +1,5 @@
 import type { Eni } from '../lab/eni.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { vpc } from '../lab/vpc.js';
 import type { Contestant, Timing } from './contestant.js';
 

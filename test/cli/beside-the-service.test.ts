@@ -4,7 +4,7 @@ import type { Finding } from '../../src/cli/finding.js';
 import { inCheckout } from '../lab/checkout.js';
 import { CommandError } from '../lab/command.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 
 let lab: Lab;
 let service: ServiceProcess;

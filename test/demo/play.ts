@@ -2,7 +2,7 @@
 import { DockerEngine } from '../lab/docker-engine.js';
 import type { Eni } from '../lab/eni.js';
 import type { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { Sts } from '../lab/sts.js';
 import { vpc } from '../lab/vpc.js';
 import { openBrowserDoor } from './browser-door.js';

@@ -3,7 +3,7 @@ import type { Network } from '../lab/answers.js';
 import { CommandError, run } from '../lab/command.js';
 import { account } from '../lab/credentials.js';
 import type { Eni } from '../lab/eni.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { command, output } from './terminal.js';
 
 export interface Task {

@@ -5,7 +5,7 @@ import { type TaskId, parseTaskId } from '../../src/attachments/task-id.js';
 import { dhclientCommand, findDhclient } from '../../src/dhcp/dhclient.js';
 import type { Network } from '../lab/answers.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { until } from './subnet.js';
 
 let lab: Lab;

@@ -8,7 +8,7 @@ import type { Network } from '../lab/answers.js';
 import { account } from '../lab/credentials.js';
 import { HostNamespace } from '../lab/host-namespace.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 
 export const server = '169.254.170.2';
 export const bridge = '169.254.172.1';

@@ -8,7 +8,7 @@ import { type HostNamespace, inherited } from './host-namespace.js';
 import { reserveLab } from './lab-id.js';
 import { type Instance, Metadata } from './metadata.js';
 import { RouterAdvertisements } from './router-advertisements.js';
-import { ServiceProcess, type ServiceOptions } from './service.js';
+import { ServiceProcess, type ServiceOptions } from './service-process.js';
 import { removeLabs, sweep } from './sweep.js';
 import * as plan from './vpc.js';
 

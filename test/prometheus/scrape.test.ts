@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { Answer, ServiceProcess } from '../lab/service.js';
+import type { Answer, ServiceProcess } from '../lab/service-process.js';
 import type { NetworkOrProblem } from '../lab/answers.js';
 import { PrometheusServer } from './prometheus-server.js';
 import { promtool } from './promtool.js';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Host, Network } from '../lab/answers.js';
 import { DockerEngine } from '../lab/docker-engine.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 
 let engine: DockerEngine;
 let lab: Lab;

@@ -7,7 +7,7 @@ import { Inside } from '../attach/inside.js';
 import type { Host, Network } from '../lab/answers.js';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 
 let lab: Lab;
 let service: ServiceProcess;

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { Host } from '../lab/answers.js';
 import type { IpObject } from '../lab/host-namespace.js';
 import type { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { Inside } from '../attach/inside.js';
 
 /** All that an attach changes on a host, as `ip` and the API show it, to be compared whole. */

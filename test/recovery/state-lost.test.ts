@@ -5,7 +5,7 @@ import type { Host } from '../lab/answers.js';
 import { DockerEngine } from '../lab/docker-engine.js';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 
 interface Task {
   readonly id: string;

@@ -4,7 +4,7 @@ import type { Network } from '../lab/answers.js';
 import type { Eni } from '../lab/eni.js';
 import type { IpObject } from '../lab/host-namespace.js';
 import { Lab } from '../lab/lab.js';
-import type { ServiceProcess } from '../lab/service.js';
+import type { ServiceProcess } from '../lab/service-process.js';
 import { everythingOf, linkLine } from './everything.js';
 
 let lab: Lab;
