@@ -63,13 +63,15 @@ describe('what is no network namespace is refused:', () => {
   it('a mount namespace', async () => {
     const holder = lab.host.start('unshare', ['--mount', 'sleep', '600'], { stdio: 'ignore' });
     await writeFile(pin('mount'), '');
+    // On a mount of its own that is private: the kernel lets no mount namespace propagate, and /run/netns is shared.
+    await run('mount', ['--bind', pin('mount'), pin('mount')]);
+    await run('mount', ['--make-private', pin('mount')]);
     const bound = () =>
-      run('mount', ['--bind', `/proc/${holder.pid}/ns/mnt`, pin('mount')]).then(
-        () => true,
-        () => false,
-      );
-    await expect.poll(bound, { timeout: 5_000 }).toBe(true);
+      run('mount', ['--bind', `/proc/${holder.pid}/ns/mnt`, pin('mount')]).then(() => 'bound', String);
+    await expect.poll(bound, { timeout: 10_000 }).toBe('bound');
     await expectRefused({ netns: pin('mount') });
+    await run('umount', [pin('mount')]);
+    await run('umount', [pin('mount')]);
     holder.kill('SIGKILL');
   });
   it('a symbolic link, wherever it leads', async () => {
