@@ -93,7 +93,7 @@ function composeCredentials(
   const credentials = new TaskCredentials({
     server: credentialsServer,
     source: new StsSource(async () => settings.region ?? (await identity.read()).region),
-    store: new PushedStore(settings.runDir),
+    store: new PushedStore(settings.runDir, settings.instance),
     logger,
     onRefresh: (outcome) => metrics.credentialsRefreshed(outcome === 'success'),
   });

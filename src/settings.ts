@@ -16,6 +16,9 @@ import {
   whole,
 } from './environment-reader.js';
 
+/** The value of `instance` where none is set. */
+export const defaultInstance = 'task-eni';
+
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
@@ -109,7 +112,7 @@ function readLinkLocal(reader: EnvironmentReader) {
     bridgeAddress: firstUsable(bridgeSubnet),
     instance: reader.parse(
       'TASK_ENI_BRIDGE_NETNS',
-      'task-eni',
+      defaultInstance,
       instanceName,
       'a name of letters, digits, ".", "_" and "-" of at most 63 characters',
     ),

@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defaultInstance } from '../settings.js';
 import { formatStored, parseStored } from './pushed.js';
 import type { ServedCredentials } from './server/messages.js';
 
@@ -10,13 +11,17 @@ const absent = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EN
 
 /**
  * Keeps pushed credentials over a restart of the service, and only in memory: a file a task in the runtime folder when
- * that is on tmpfs, and nowhere otherwise. They are gone with a reboot, as the tasks are.
+ * that is on tmpfs, and nowhere otherwise. They are gone with a reboot, as the tasks are. Each instance has a folder of
+ * its own: several may share a runtime folder.
  */
 export class PushedStore {
   private readonly folder: string;
+  /** The default instance's folder, in which former versions kept the credentials of all instances. */
+  private readonly formerFolder: string;
 
-  constructor(runDir: string) {
-    this.folder = join(runDir, 'credentials');
+  constructor(runDir: string, instance: string) {
+    this.formerFolder = join(runDir, 'credentials');
+    this.folder = instance === defaultInstance ? this.formerFolder : join(runDir, `credentials-${instance}`);
   }
 
   /** False when the folder is on a disk: then nothing was kept. */
@@ -36,16 +41,13 @@ export class PushedStore {
   }
 
   async load(hash: string): Promise<ServedCredentials | undefined> {
-    try {
-      return parseStored(await readFile(this.path(hash), 'utf8'));
-    } catch (error) {
-      if (absent(error)) return undefined;
-      throw error;
-    }
+    const text = (await readIfThere(this.path(hash))) ?? (await readIfThere(this.formerPath(hash)));
+    return text === undefined ? undefined : parseStored(text);
   }
 
   async discard(hash: string): Promise<void> {
-    await rm(this.path(hash), { force: true });
+    // A hash is one instance's, so what bears it in the folder of all is this one's too.
+    await Promise.all([this.path(hash), this.formerPath(hash)].map((path) => rm(path, { force: true })));
   }
 
   /** Removes what belongs to none of `hashes`: to tasks that ended while nobody watched. */
@@ -64,5 +66,18 @@ export class PushedStore {
 
   private path(hash: string): string {
     return join(this.folder, `${hash}.json`);
+  }
+
+  private formerPath(hash: string): string {
+    return join(this.formerFolder, `${hash}.json`);
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (absent(error)) return undefined;
+    throw error;
   }
 }

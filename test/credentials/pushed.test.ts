@@ -1,18 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PushedCredentials } from '../../src/attachments/request.js';
 import type { TaskId } from '../../src/attachments/task-id.js';
-import { PushedStore } from '../../src/credentials/pushed-store.js';
 import type { TaskNamespace } from './bridge-world.js';
 import { fetchIn } from './fetching.js';
 import { RunningCredentials } from './running-credentials.js';
@@ -110,34 +99,5 @@ describe('pushed credentials', () => {
     const told = running.log.join('') + readFileSync(running.auditLog, 'utf8');
     expect(told).not.toContain(secret);
     expect(told).not.toContain(token);
-  });
-});
-
-describe('the folder of pushed credentials', () => {
-  it('holds nothing when it is on a disk', async () => {
-    const folder = mkdtempSync('/var/tmp/tecred-');
-    try {
-      expect(await new PushedStore(folder).keep('hash', credentialsFor('web'))).toBe(false);
-      expect(existsSync(join(folder, 'credentials/hash.json'))).toBe(false);
-      expect(readdirSync(join(folder, 'credentials'))).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
-
-  it('replaces what is there at once, and tells what cannot be read', async () => {
-    const folder = mkdtempSync('/dev/shm/tecred-');
-    try {
-      const store = new PushedStore(folder);
-      await store.keep('hash', credentialsFor('one'));
-      await store.keep('hash', credentialsFor('two'));
-      expect((await store.load('hash'))?.accessKeyId).toBe('AKIDTWO');
-      expect(await store.load('other')).toBeUndefined();
-      mkdirSync(join(folder, 'credentials/folder.json'));
-      await expect(store.load('folder')).rejects.toThrow('EISDIR');
-      await store.discard('never-kept');
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
   });
 });

@@ -45,7 +45,7 @@ export class RunningCredentials extends RunningServer {
     return new TaskCredentials({
       server: this.server,
       source: { assume: (request) => this.assume(request) },
-      store: new PushedStore(this.runDir),
+      store: new PushedStore(this.runDir, 'task-eni'),
       logger: this.logger(),
       onRefresh: (outcome) => this.outcomes.push(outcome),
     });
