@@ -109,6 +109,14 @@ export class Metrics {
     },
     durationBounds,
   );
+  private readonly credentialsConnectionsRefused = this.plainCounter(
+    'credentials_connections_refused_total',
+    'Connections to the credentials endpoint that were closed because their task, or all together, had too many.',
+  );
+  private readonly credentialsAuditLinesLost = this.plainCounter(
+    'credentials_audit_lines_lost_total',
+    'Requests to the credentials endpoint whose line the audit log lacks: its disk is full or slow.',
+  );
   private readonly credentialsRefresh = this.counter(
     'credentials_refresh_total',
     'Fetches of credentials from STS.',
@@ -122,11 +130,10 @@ export class Metrics {
     reconcileActions,
   );
 
-  private readonly dhcpMismatches = new Counter({
-    name: 'task_eni_dhcp_mismatches_total',
-    help: "Leases of an address that is not the ENI's; the address stays as it is.",
-    registers: [this.registry],
-  });
+  private readonly dhcpMismatches = this.plainCounter(
+    'dhcp_mismatches_total',
+    "Leases of an address that is not the ENI's; the address stays as it is.",
+  );
 
   constructor(version: string, logger: Logger) {
     for (const outcome of ['success', 'failure', 'cancelled']) this.attachDuration.zero({ outcome });
@@ -169,13 +176,11 @@ export class Metrics {
     this.undoFailures.inc({ step });
   }
 
-  credentialsReported({
-    requests,
-    durations,
-    durationSum,
-  }: Pick<Report, 'requests' | 'durations' | 'durationSum'>): void {
-    for (const [code, count] of Object.entries(requests)) this.credentialsRequests.inc({ code }, count);
-    this.credentialsDuration.add(durations, durationSum);
+  credentialsReported(report: Omit<Report, 'applied' | 'probed' | 'listening'>): void {
+    for (const [code, count] of Object.entries(report.requests)) this.credentialsRequests.inc({ code }, count);
+    this.credentialsDuration.add(report.durations, report.durationSum);
+    this.credentialsConnectionsRefused.inc(report.refusedConnections);
+    this.credentialsAuditLinesLost.inc(report.auditDropped);
   }
 
   credentialsRefreshed(succeeded: boolean): void {
@@ -203,6 +208,10 @@ export class Metrics {
       buckets: [...buckets],
       registers: [this.registry],
     });
+  }
+
+  private plainCounter(name: string, help: string) {
+    return new Counter({ name: `task_eni_${name}`, help, registers: [this.registry] });
   }
 
   private counter<L extends string>(name: string, help: string, label: L, values: readonly (string | number)[]) {

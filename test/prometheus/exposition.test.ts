@@ -19,6 +19,8 @@ const named: readonly (readonly [string, string, ...string[]])[] = [
   ['link_local_addresses_allocated', 'gauge'],
   ['credentials_requests_total', 'counter', 'code'],
   ['credentials_request_duration_seconds', 'histogram'],
+  ['credentials_connections_refused_total', 'counter'],
+  ['credentials_audit_lines_lost_total', 'counter'],
   ['credentials_refresh_total', 'counter', 'outcome'],
   ['credentials_earliest_expiry_timestamp_seconds', 'gauge'],
   ['dhcp_clients', 'gauge', 'state'],

@@ -68,10 +68,12 @@ describe('events', () => {
 describe("the credentials process's figures", () => {
   const durations = durationBounds.map((_, index) => index).concat(100);
 
+  const quiet = { requests: {}, durations, durationSum: 0.25, auditDropped: 0, refusedConnections: 0 };
+
   it('are added up exactly, report by report', async () => {
     const metrics = createMetrics();
-    metrics.credentialsReported({ requests: { 200: 5, 403: 1 }, durations, durationSum: 0.25 });
-    metrics.credentialsReported({ requests: { 200: 2 }, durations, durationSum: 0.5 });
+    metrics.credentialsReported({ ...quiet, requests: { 200: 5, 403: 1 } });
+    metrics.credentialsReported({ ...quiet, requests: { 200: 2 }, durationSum: 0.5 });
     const samples = await samplesFrom(metrics, 'task_eni_credentials_request');
     expect(samples['task_eni_credentials_requests_total{code="200"}']).toBe(7);
     expect(samples['task_eni_credentials_requests_total{code="403"}']).toBe(1);
@@ -86,9 +88,23 @@ describe("the credentials process's figures", () => {
     expect(samples[`${name}_sum`]).toBe(0.75);
   });
 
+  it('tell what was not taken: connections beyond the limit, and lines that the audit log lacks', async () => {
+    const metrics = createMetrics();
+    const taken = async () => {
+      const samples = await samplesOf(metrics);
+      return ['connections_refused', 'audit_lines_lost'].map((name) =>
+        samples.get(`task_eni_credentials_${name}_total`),
+      );
+    };
+    expect(await taken()).toEqual([0, 0]);
+    metrics.credentialsReported({ ...quiet, refusedConnections: 7, auditDropped: 3 });
+    metrics.credentialsReported({ ...quiet, refusedConnections: 1 });
+    expect(await taken()).toEqual([8, 3]);
+  });
+
   it('are refused when they do not fit the buckets', () => {
     const metrics = createMetrics();
-    expect(() => metrics.credentialsReported({ requests: {}, durations: [1], durationSum: 1 })).toThrow('buckets');
+    expect(() => metrics.credentialsReported({ ...quiet, durations: [1] })).toThrow('buckets');
   });
 });
 
