@@ -16,6 +16,12 @@ export function createLogger(level: string): Logger {
   return pino(options, destination({ fd: 1, sync: true }));
 }
 
+/** Warnings of Node and of libraries, in the same log: Node writes them on standard error in lines of its own. */
+export function logWarnings(logger: Logger): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message, stack }) => logger.warn({ name, stack }, message));
+}
+
 /** Nest's own messages in the same log, its start-up chatter as debug. */
 export function nestLogger(logger: Logger): LoggerService {
   const write =

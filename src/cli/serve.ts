@@ -8,7 +8,7 @@ import { Listeners } from '../api/listeners.js';
 import { AppModule } from '../app.module.js';
 import { describeError } from '../errors.js';
 import { notifyService } from '../kernel/service-notification.js';
-import { createLogger, nestLogger } from '../logging.js';
+import { createLogger, logWarnings, nestLogger } from '../logging.js';
 import { Daemon } from '../daemon.js';
 import { SettingsError, readSettings } from '../settings.js';
 
@@ -20,6 +20,9 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   const settings = parse(environment);
   if (settings === undefined) return 1;
   const logger = createLogger(settings.logLevel);
+  logWarnings(logger);
+  // Which Node the AWS SDK will want in years to come is for whoever develops the service.
+  environment['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   // The default of both is to end the process; SIGUSR1 would also start the inspector, on whichever thread and namespace.
   process.on('SIGUSR1', () => logger.debug('SIGUSR1 is ignored'));
   process.on('uncaughtException', (error) => {

@@ -11,7 +11,8 @@ let service: ServiceProcess;
 
 beforeAll(async () => {
   lab = await Lab.create({ name: 'cli' });
-  service = await lab.startService({ env: { TASK_ENI_SANDBOX: 'netns' } });
+  const warnOnSignal = `data:text/javascript,process.on('SIGUSR2',()=>process.emitWarning('old','LibraryWarning'))`;
+  service = await lab.startService({ nodeArgs: ['--import', warnOnSignal] });
 });
 afterAll(async () => {
   await service?.stop();
@@ -39,6 +40,13 @@ describe('task-eni', () => {
     expect(await program('status')).toMatch(new RegExp(`^shown +READY .*${eni.id}`, 'm'));
     expect(JSON.parse(await program('status', 'shown', '--json'))).toMatchObject({ taskId: 'shown', state: 'READY' });
     expect(String(await failure('status', 'other'))).toContain('other has no network');
+  });
+
+  it('serve writes JSON lines alone, also where Node or a library warns', async () => {
+    process.kill(service.pid, 'SIGUSR2');
+    const warnings = () => service.logs().filter(({ name }) => name === 'LibraryWarning');
+    await expect.poll(warnings).toMatchObject([{ level: 40, msg: 'old' }]);
+    expect(service.logs().filter(({ level }) => level === undefined)).toEqual([]);
   });
 
   it('doctor takes what the running service holds for no clash', async () => {

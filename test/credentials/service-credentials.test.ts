@@ -128,9 +128,15 @@ describe('the credentials of a task, by the API', () => {
       `${world.lab.directory}/run`,
     ]).catch(() => '');
     // What was pushed lies on tmpfs alone.
-    expect(files.split('\n').filter((file) => file !== '' && !file.includes('/run/credentials/'))).toEqual([]);
+    expect(files.split('\n').filter((file) => file !== '' && !file.includes('/run/credentials-'))).toEqual([]);
     const told = JSON.stringify([answers, world.service.logs(), world.auditLines()]);
     const { secretAccessKey, token } = hostRole.credentials;
     for (const secret of ['hush-secret', 'hush-token', secretAccessKey, token]) expect(told).not.toContain(secret);
+  });
+
+  it('leave a log of which every line is JSON, though AWS SDKs warn of Node 20', () => {
+    const lines = world.service.logs();
+    expect(lines.filter(({ level }) => level === undefined)).toEqual([]);
+    expect(lines.filter(({ msg }) => msg.includes('AWS SDK for JavaScript'))).toEqual([]);
   });
 });
