@@ -7,6 +7,7 @@ Commands:
   serve                      run the service until SIGTERM
   status [taskId] [--json]   show the host's tasks, or one of them, by the API's socket
   doctor [--json]            check whether this host can run the service; exit 1 when not
+  help                       print this, as --help does; --version prints the version
 
 Settings come from the environment: see README.md.
 `;
@@ -30,7 +31,7 @@ function parse() {
 async function run(): Promise<number> {
   const { values, positionals } = parse();
   const [command, ...rest] = positionals;
-  if (values.help === true) return print(usage);
+  if (values.help === true || command === 'help') return print(usage);
   if (values.version === true) return print(`${(await import('./api/service-version.js')).serviceVersion}\n`);
   if (command === undefined) return fail('a command is missing');
   // Each command loads only what it needs: `status` answers in a fraction of the time that the service takes to start.
@@ -54,4 +55,10 @@ function print(text: string): number {
   return 0;
 }
 
+// Whoever reads may have seen enough, as `head` has; a disk that is full is another matter.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`standard output cannot be written: ${error.message}\n`);
+  process.exit(1);
+});
 process.exit(await run());
