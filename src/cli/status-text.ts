@@ -2,12 +2,22 @@
 import type { NetworkDto } from '../api/network.dto.js';
 
 const headings = ['TASK', 'STATE', 'AGE', 'ENI', 'INTERFACE', 'ADDRESS', 'LINK-LOCAL', 'NETWORK', 'ATTACHED IN'];
+/** Columns that are shown in any terminal. */
+const fewest = 3;
 
-/** A line a task, in the order in which they came; `now` in milliseconds since the epoch. */
-export function taskTable(tasks: readonly NetworkDto[], now: number): string {
+/**
+ * A line a task, in the order in which they came; `now` in milliseconds since the epoch. Where the terminal has fewer than
+ * the `width` of the table, the last columns are left out.
+ */
+export function taskTable(tasks: readonly NetworkDto[], now: number, width = Infinity): string {
   if (tasks.length === 0) return 'No task has a network.\n';
   const ordered = [...tasks].sort((a, b) => a.createdAt.localeCompare(b.createdAt));
-  return columns([headings, ...ordered.map((task) => tableRow(task, now))]);
+  const rows = [headings, ...ordered.map((task) => tableRow(task, now))];
+  for (let shown = headings.length; shown > fewest; shown -= 1) {
+    const table = columns(rows.map((row) => row.slice(0, shown)));
+    if (table.split('\n').every((line) => line.length <= width)) return table;
+  }
+  return columns(rows.map((row) => row.slice(0, fewest)));
 }
 
 function tableRow(task: NetworkDto, now: number): string[] {
@@ -17,12 +27,20 @@ function tableRow(task: NetworkDto, now: number): string[] {
     task.state,
     ageText(now - Date.parse(task.createdAt)),
     eni.id ?? eni.macAddress ?? '-',
-    eni.hostInterface ?? '-',
+    interfaceText(task),
     eni.ipv4Address ?? eni.ipv6Address ?? '-',
     task.linkLocal?.ipv4Address ?? '-',
     shortNetwork(task.networkMode),
     durationText(task.attachMs),
   ];
+}
+
+const home: ReadonlySet<NetworkDto['state']> = new Set(['FAILED', 'LOST', 'DETACHED']);
+
+/** The ENI's name where it is. In a task it is another one than before, on the host. */
+function interfaceText({ state, eni }: NetworkDto): string {
+  if (eni.hostInterface === null) return eni.interface ?? '-';
+  return home.has(state) ? `${eni.hostInterface} on host` : `${eni.interface ?? '-'} (was ${eni.hostInterface})`;
 }
 
 /** A container's id as `docker ps` shows it. */
@@ -42,12 +60,7 @@ export function networkText(network: NetworkDto): string {
     ['network', network.networkMode],
     ['sandbox', sandbox && `${sandbox.kind}, ${sandbox.owned ? 'made by the service' : "the caller's"}`],
     ['ENI', eni.id, eni.macAddress],
-    [
-      'interface',
-      eni.interface,
-      eni.hostInterface && `(${eni.hostInterface} on the host)`,
-      eni.mtu && `MTU ${eni.mtu}`,
-    ],
+    ['interface', eni.interface && interfaceText(network), eni.mtu && `MTU ${eni.mtu}`],
     ['IPv4', eni.ipv4Address, eni.ipv4Gateway && `via ${eni.ipv4Gateway}`],
     ['IPv6', eni.ipv6Address, eni.ipv6Gateway && `via ${eni.ipv6Gateway}`],
     ['link-local', linkLocal?.ipv4Address, linkLocal && `by ${linkLocal.hostInterface} on ${linkLocal.bridge}`],

@@ -53,5 +53,6 @@ function unreachable(socketPath: string, error: unknown): string {
 
 function show(body: unknown, taskId: string | undefined): string {
   if (taskId !== undefined) return networkText(body as NetworkDto);
-  return taskTable((body as TaskListDto).tasks, Date.now());
+  // Known of a terminal only: what goes into a pipe or a file is whole.
+  return taskTable((body as TaskListDto).tasks, Date.now(), process.stdout.columns);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { viewNetwork } from '../../../src/api/network-view.js';
 import { ageText, columns, networkText, taskTable } from '../../../src/cli/status-text.js';
+import type { NetworkDto } from '../../../src/api/network.dto.js';
 import { pendingRecord, readyRecord } from '../api/sample-record.js';
 
 const ready = viewNetwork(readyRecord, 'ecs-eni', { lease: undefined, credentialsExpiration: null });
@@ -17,7 +18,7 @@ describe('the table of tasks', () => {
         'READY',
         '60m',
         'eni-0123456789abcdef0',
-        'eth1',
+        'eth0 (was eth1)',
         '172.31.13.14/20',
         '169.254.172.2',
         'container:4f1c',
@@ -32,6 +33,24 @@ describe('the table of tasks', () => {
     expect(taskTable([], 0)).toBe('No task has a network.\n');
   });
 
+  it('has the name of an ENI where it is: in its task, or on the host again', () => {
+    const line = (state: NetworkDto['state']) => taskTable([{ ...ready, state }], 0).split('\n')[1];
+    expect(line('READY')).toContain('  eth0 (was eth1)  ');
+    for (const state of ['FAILED', 'LOST', 'DETACHED'] as const) expect(line(state)).toContain('  eth1 on host  ');
+  });
+
+  it('leaves its last columns out where the terminal is narrow, and never breaks a line', () => {
+    const tasks = Array.from({ length: 100 }, (_, n) => ({ ...ready, taskId: `task-${n}` }));
+    const whole = taskTable(tasks, 0);
+    const widest = Math.max(...whole.split('\n').map((line) => line.length));
+    expect(taskTable(tasks, 0, widest)).toBe(whole);
+    const narrow = taskTable(tasks, 0, 80).trimEnd().split('\n');
+    expect(narrow).toHaveLength(101);
+    expect(Math.max(...narrow.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(narrow[0]).toMatch(/^TASK +STATE +AGE +ENI +INTERFACE +ADDRESS$/);
+    expect(taskTable(tasks, 0, 1).split('\n')[0]).toMatch(/^TASK +STATE +AGE$/);
+  });
+
   it('shows a container as docker ps does', () => {
     const long = { ...ready, networkMode: `container:${'4f1c2d3e4b5a'.repeat(5)}abcd` };
     expect(taskTable([long], 0)).toContain(' container:4f1c2d3e4b5a ');
@@ -42,6 +61,7 @@ describe('one task', () => {
   it('is told with its steps and what containers need', () => {
     const text = networkText(ready);
     expect(text).toMatch(/^task\s+web-1$/m);
+    expect(text).toMatch(/^interface +eth0 \(was eth1\) {2}MTU 9001$/m);
     expect(text).toMatch(/^IPv4\s+172\.31\.13\.14\/20 {2}via 172\.31\.0\.1$/m);
     expect(text).toMatch(/^environment .*AWS_EC2_METADATA_DISABLED=true/m);
     expect(text).toMatch(/^move-eni\s+done\s+18\.2 ms$/m);
