@@ -61,4 +61,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`standard output cannot be written: ${error.message}\n`);
   process.exit(1);
 });
-process.exit(await run());
+const code = await run();
+// Not at once: what standard output refused is told only after the write.
+setImmediate(() => process.exit(code));

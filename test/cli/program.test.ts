@@ -1,7 +1,8 @@
 /** The built program as a shell runs it. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,15 +30,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const start = (...args: string[]) =>
+const start = (args: string[], out: 'pipe' | number = 'pipe') =>
   spawn(process.execPath, [inCheckout('dist/main.js'), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', out, 'pipe'],
     env: { TASK_ENI_API_SOCKET: join(folder, 'api.sock') },
   });
 
-async function ended(program: ReturnType<typeof start>): Promise<{ code: number; out: string; err: string }> {
+async function ended(program: ChildProcess): Promise<{ code: number; out: string; err: string }> {
   const exit = once(program, 'close') as Promise<[number]>;
-  const [out, err] = await Promise.all([program.stdout.destroyed ? '' : text(program.stdout), text(program.stderr)]);
+  const read = (stream: Readable | null) => (stream === null || stream.destroyed ? '' : text(stream));
+  const [out, err] = await Promise.all([read(program.stdout), read(program.stderr)]);
   const [code] = await exit;
   return { code, out, err };
 }
@@ -46,7 +48,7 @@ describe('task-eni', () => {
   it.each(['help', '--help', '-h', 'help serve', 'serve --help', 'status --help', 'doctor -h'])(
     '%s prints its usage, and that is no fault',
     async (line) => {
-      const { code, out, err } = await ended(start(...line.split(' ')));
+      const { code, out, err } = await ended(start(line.split(' ')));
       expect([code, err]).toEqual([0, '']);
       expect(out).toMatch(/^Usage: task-eni <command>\n/);
       for (const command of ['serve', 'status', 'doctor']) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
@@ -59,23 +61,31 @@ describe('task-eni', () => {
     ['serve now', 'serve takes no arguments'],
     ['--halp', "Unknown option '--halp'"],
   ])('%s is refused with 2 and the reason', async (line, reason) => {
-    const { code, out, err } = await ended(start(...line.split(' ').filter(Boolean)));
+    const { code, out, err } = await ended(start(line.split(' ').filter(Boolean)));
     expect([code, out]).toEqual([2, '']);
-    expect(err).toContain(`${reason}`);
+    expect(err).toContain(reason);
     expect(err).toContain('Usage: task-eni');
   });
 
   it('gives all of a long answer to a reader that is slow', async () => {
-    const { code, out } = await ended(start('status', '--json'));
+    const { code, out } = await ended(start(['status', '--json']));
     expect(code).toBe(0);
     // More than a pipe holds.
     expect(out.length).toBeGreaterThan(64 * 1024);
     expect((JSON.parse(out) as { tasks: unknown[] }).tasks).toHaveLength(many);
   });
 
-  it.each([['status'], ['status', '--json']])('ends quietly when nobody reads on: %s %s', async (...args) => {
-    const program = start(...args);
-    program.stdout.destroy();
+  it.skipIf(!existsSync('/dev/full'))('fails when its answer cannot be written', async () => {
+    const full = openSync('/dev/full', 'w');
+    const program = start(['status'], full);
+    closeSync(full);
+    const { code, err } = await ended(program);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^standard output cannot be written: ENOSPC/)]);
+  });
+
+  it.each(['status', 'status --json'])('%s ends quietly when nobody reads on', async (line) => {
+    const program = start(line.split(' '));
+    program.stdout?.destroy();
     expect(await ended(program)).toEqual({ code: 0, out: '', err: '' });
   });
 });
