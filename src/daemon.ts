@@ -74,6 +74,7 @@ export class Daemon {
     host.metadata.close();
     host.credentials.stop();
     await Promise.all([host.dhcp.stopAll(), this.credentialsServer.stop()]);
+    await this.store.flush();
     host.bridge.close();
     host.hostNetlink.close();
     host.hostNamespace.close();

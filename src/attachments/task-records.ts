@@ -31,7 +31,7 @@ export class TaskRecords {
 
   /** Keeps the record, through a power cut, before the promise resolves: for what must be known before the host is changed. */
   async commit(record: AttachmentRecord): Promise<void> {
-    const written = this.store.save(record, true);
+    const written = this.store.save(record, 'power-cut');
     this.tell(record);
     await written;
   }
@@ -75,11 +75,11 @@ export class TaskRecords {
 
   /** Keeps a change that undo needs after a crash of the service: with the kernel when the promise resolves. */
   async keep(hash: string, change: Partial<AttachmentRecord>): Promise<void> {
-    await this.store.save({ ...this.of(hash), ...change }, false);
+    await this.store.save({ ...this.of(hash), ...change }, 'crash');
   }
 
   private write(record: AttachmentRecord): void {
-    this.store.save(record, false).catch((error: unknown) => {
+    this.store.save(record, 'soon').catch((error: unknown) => {
       this.logger.warn({ taskId: record.taskId, reason: describeError(error) }, 'a record could not be written');
     });
   }

@@ -1,16 +1,28 @@
-import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import type { Logger } from 'pino';
 import { describeError } from '../errors.js';
 import { parseRecord } from './parse-record.js';
 import type { AttachmentRecord } from './record.js';
+import { syncFolder, writeAtomically } from './write-atomically.js';
+
+/**
+ * What a saved record outlives, and from when on.
+ * - `soon`: it is on its way to the disk within `delay`, and there after `flush`.
+ * - `crash`: an end of the service, when the promise resolves.
+ * - `power-cut`: that too, when the promise resolves.
+ */
+export type Durability = 'soon' | 'crash' | 'power-cut';
 
 interface Write {
-  /** Set until it starts: whatever is saved meanwhile goes with it. */
+  /** Raised until it starts: whatever is saved meanwhile goes with it. */
   synced: boolean;
+  start(): void;
   readonly written: Promise<void>;
 }
+
+/** Milliseconds. Most attaches are over by then: of all that happened in them one write is left, the last. */
+const delay = 100;
 
 export interface DamagedFile {
   readonly file: string;
@@ -20,7 +32,7 @@ export interface DamagedFile {
 
 /**
  * One JSON file a task under `<state>/tasks`, named by the task's hash.
- * - What is saved with `synced` is on the disk when the promise resolves: file and folder entry both (fsync(2), rename(2)).
+ * - What is saved for a power cut is on the disk when the promise resolves: file and folder entry both (fsync(2), rename(2)).
  * - Writes of one task keep their order, and each writes what is newest: one at work and one that waits are enough, so that
  *   who waits for the last of many changes waits for two writes.
  * - A file that cannot be read is moved aside and costs only itself.
@@ -56,44 +68,63 @@ export class RecordStore {
     return this.records.get(hash);
   }
 
-  /** Keeps the record in memory at once; on disk when the promise resolves, and through a power cut when `synced`. */
-  save(record: AttachmentRecord, synced: boolean): Promise<void> {
+  /** Keeps the record in memory at once, and on disk as the durability says; the promise resolves once it is there. */
+  save(record: AttachmentRecord, durability: Durability): Promise<void> {
     const { hash } = record;
     this.records.set(hash, record);
-    const waiting = this.waiting.get(hash);
-    if (waiting !== undefined) {
-      waiting.synced ||= synced;
-      return waiting.written;
-    }
-    const write: Write = { synced, written: this.inOrder(hash, () => this.write(hash, write)) };
-    this.waiting.set(hash, write);
+    const write = this.waiting.get(hash) ?? this.enqueue(hash);
+    write.synced ||= durability === 'power-cut';
+    if (durability !== 'soon') write.start();
     return write.written;
+  }
+
+  /** Resolves once everything saved so far is written; a write that fails has told whoever saved. */
+  async flush(): Promise<void> {
+    for (const write of this.waiting.values()) write.start();
+    await Promise.all(this.writes.values());
+  }
+
+  private enqueue(hash: string): Write {
+    let start = () => {};
+    const due = new Promise<void>((resolve) => (start = resolve));
+    const timer = setTimeout(start, delay);
+    const written = this.inOrder(hash, async () => {
+      await due;
+      clearTimeout(timer);
+      await this.write(hash, write);
+    });
+    const write: Write = { synced: false, start, written };
+    this.waiting.set(hash, write);
+    return write;
   }
 
   private async write(hash: string, write: Write): Promise<void> {
     if (this.waiting.get(hash) === write) this.waiting.delete(hash);
-    const { synced } = write;
     const latest = this.records.get(hash);
-    if (latest === undefined) return;
-    await writeFileAtomic(this.path(hash), `${JSON.stringify(latest)}\n`, { mode: 0o600, fsync: synced });
-    if (synced) await this.syncFolder();
+    if (latest !== undefined) await writeAtomically(this.path(hash), `${JSON.stringify(latest)}\n`, write.synced);
   }
 
   remove(hash: string): Promise<void> {
     this.records.delete(hash);
     // What is saved from now on is another record, to be written after this one is gone.
-    this.waiting.delete(hash);
+    this.dropWaiting(hash);
     return this.inOrder(hash, async () => {
       await rm(this.path(hash), { force: true });
-      await this.syncFolder();
+      await syncFolder(this.tasksDir);
     });
   }
 
   /** Moves a record out of the way, e.g. one that another instance left in an image of its disk. */
   async setAside(hash: string, reason: string): Promise<void> {
     this.records.delete(hash);
-    this.waiting.delete(hash);
+    this.dropWaiting(hash);
     await this.moveAside(`${hash}.json`, reason);
+  }
+
+  /** Nobody keeps a later write waiting for one that has nothing to write any more. */
+  private dropWaiting(hash: string): void {
+    this.waiting.get(hash)?.start();
+    this.waiting.delete(hash);
   }
 
   private get tasksDir(): string {
@@ -121,15 +152,6 @@ export class RecordStore {
     await rename(join(this.tasksDir, file), movedTo);
     this.damaged.push({ file, movedTo, reason });
     this.logger.error({ file, movedTo, reason }, 'a state file was set aside; its task is an orphan if it still runs');
-  }
-
-  private async syncFolder(): Promise<void> {
-    const folder = await open(this.tasksDir, 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
   }
 
   private inOrder(hash: string, write: () => Promise<void>): Promise<void> {
