@@ -3,11 +3,11 @@
 #
 #   install.sh [--check] [set...]
 #
-# Sets: lab docker build aws prometheus browser cni packaging; all of them unless named. With --check nothing is installed.
+# Sets: lab docker build aws prometheus browser cni packaging python; all of them unless named. With --check nothing is installed.
 # Exit 1 when something that is required is missing afterwards. What is optional is reported, and its tests are skipped.
 set -eu
 
-all='lab docker build aws prometheus browser cni packaging'
+all='lab docker build aws prometheus browser cni packaging python'
 
 # set | required or optional | package | test that it is there
 table='
@@ -22,7 +22,8 @@ lab        | required | libcap2-bin                 | command -v capsh
 lab        | required | python3                     | /usr/bin/python3 -c "import json, socket"
 lab        | optional | tcpdump                     | command -v tcpdump
 lab        | optional | jq                          | command -v jq
-docker     | required | docker.io                   | command -v dockerd && command -v docker
+docker     | required | docker.io                   | command -v dockerd
+docker     | required | docker-cli                  | command -v docker
 docker     | required | busybox-static              | test -x /bin/busybox
 build      | optional | gcc                         | command -v gcc
 build      | optional | libc6-dev                   | find /usr/lib -name libc.a | grep -q .
@@ -35,7 +36,8 @@ cni        | optional | containernetworking-plugins | test -x /usr/lib/cni/bridg
 packaging  | required | tini                        | command -v tini
 packaging  | optional | systemd                     | test -x /lib/systemd/systemd && command -v systemd-analyze
 packaging  | optional | udev                        | command -v udevadm
-packaging  | optional | python3-pip                 | python3 -m pip --version
+python     | optional | python3-pip                 | python3 -m pip --version
+python     | optional | python3-venv                | python3 -c "import ensurepip"
 '
 
 check=no
@@ -73,10 +75,13 @@ install_packages() {
     printf '#!/bin/sh\nexit 101\n' >$policy
     chmod 0755 $policy
   fi
-  export DEBIAN_FRONTEND=noninteractive
+  export DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes
   apt-get update -qq || echo "install.sh: apt-get update failed; going on with what is known" >&2
   # One at a time: what one release lacks must not keep the others from being installed.
+  # One may have brought another: docker.io contains what later releases have as docker-cli.
   for package in "$@"; do
+    still=" $(echo $(missing required) $(missing optional)) "
+    case $still in *" $package "*) ;; *) continue ;; esac
     apt-get install -y -qq --no-install-recommends "$package" >/dev/null || echo "install.sh: $package cannot be installed" >&2
   done
 }
