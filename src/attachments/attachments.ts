@@ -2,7 +2,7 @@ import { TaskEniError } from '../errors.js';
 import type { AttachmentRecord } from '../store/record.js';
 import { attach } from './attach.js';
 import { deleteCredentials, putCredentials } from './change-credentials.js';
-import { isLive, isSameRequest, refuseEniInUse, refuseSameSandbox } from './conflicts.js';
+import { holds, isLive, isSameRequest, ownContainer, refuseEniInUse, refuseSameSandbox } from './conflicts.js';
 import { detach } from './detach.js';
 import { driftOf } from './drift.js';
 import type { Host } from './host.js';
@@ -73,11 +73,10 @@ export class Attachments {
       await Promise.allSettled([running.settled]);
       return this.detach(taskId, { force });
     }
-    if (this.host.records.get(hash) === undefined && !this.host.orphans.adopt(taskId, hash)) return undefined;
     if (!force) await this.refuseJoined(taskId);
     // Whoever came while Docker was asked has changed what is to be detached.
     if (this.host.operations.get(hash) !== undefined) return this.detach(taskId, { force });
-    if (this.host.records.get(hash) === undefined) return undefined;
+    if (this.host.records.get(hash) === undefined && !this.host.orphans.adopt(taskId, hash)) return undefined;
     return this.host.operations.run(hash, 'detach', () => detach(this.host, hash)).settled;
   }
 
@@ -146,7 +145,7 @@ export class Attachments {
   }
 
   private start(taskId: TaskId, hash: string, request: AttachRequest): Begun {
-    const others = this.host.records.all().filter((record) => record.hash !== hash && isLive(record));
+    const others = this.host.records.all().filter((record) => record.hash !== hash && holds(record));
     refuseEniInUse(others, request.eni);
     refuseSameSandbox(others, request.sandbox);
     const { bootId, identity, settings } = this.host;
@@ -168,9 +167,9 @@ export class Attachments {
   }
 
   private async refuseJoined(taskId: TaskId): Promise<void> {
-    const sandbox = this.get(taskId)?.sandbox;
-    if (!sandbox?.owned || sandbox.containerId === null) return;
-    const joined = await this.host.sandboxes.joined(sandbox);
+    const record = this.get(taskId);
+    const container = record === undefined ? this.host.orphans.containerOf(this.hashOf(taskId)) : ownContainer(record);
+    const joined = container === undefined ? [] : await this.host.sandboxes.docker.joined(container);
     if (joined.length === 0) return;
     const detail = `${joined.length} container(s) use the sandbox's network: ${joined.map((id) => id.slice(0, 12)).join(', ')}`;
     throw new TaskEniError('containers-joined', detail, { taskId });

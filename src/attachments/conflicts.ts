@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TaskEniError } from '../errors.js';
 import type { AttachmentRecord, StoredRequest } from '../store/record.js';
-import { credentialsIdentity } from './plan.js';
+import { credentialsIdentity, stepOf } from './plan.js';
 import type { AttachRequest, SandboxRequest } from './request.js';
 
 /** The request without its secrets: what is stored, and what two requests are compared by. */
@@ -18,7 +18,21 @@ export function isLive(record: AttachmentRecord): boolean {
   return record.state !== 'FAILED' && record.state !== 'LOST' && record.state !== 'DETACHED';
 }
 
-/** Refuses an ENI that another task has or waits for. */
+/** Whether anything of the task may still be on the host: what it has is nobody else's until then. */
+export function holds(record: AttachmentRecord): boolean {
+  return isLive(record) || record.undoPending.length > 0;
+}
+
+/** The pause container that a DELETE of the task takes away, by its id or name; undefined when there is none. */
+export function ownContainer(record: AttachmentRecord): string | undefined {
+  if (!holds(record)) return undefined;
+  const { sandbox } = record;
+  if (sandbox !== null) return sandbox.owned && sandbox.containerId !== null ? sandbox.containerId : undefined;
+  const planned = stepOf(record.plan, 'prepare-sandbox')?.sandbox;
+  return planned?.kind === 'docker' && planned.owned ? planned.name : undefined;
+}
+
+/** Refuses an ENI that another task has or waits for. `others`: those that {@link holds} is true of. */
 export function refuseEniInUse(
   others: readonly AttachmentRecord[],
   eni: { id: string | null; mac: string | null },

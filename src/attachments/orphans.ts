@@ -70,6 +70,11 @@ export class Orphans {
         throw new TaskEniError('eni-in-use', `${mac} is in ${namespace.path}, in a task whose record was lost`);
   }
 
+  /** The pause container of the orphan, if it has one. */
+  containerOf(hash: string): string | undefined {
+    return this.found.get(hash)?.sandbox?.containerId ?? undefined;
+  }
+
   /** The orphan's task is asked for: its record is made up from its traces. False when there is no such orphan. */
   adopt(taskId: TaskId, hash: string): boolean {
     const traces = this.found.get(hash);

@@ -65,11 +65,6 @@ export class Sandboxes {
       throw error;
     }
   }
-
-  /** Ids of the running containers that share a pause container's namespace; none for other kinds of sandbox. */
-  async joined(record: SandboxRecord): Promise<string[]> {
-    return record.containerId === null ? [] : this.docker.joined(record.containerId);
-  }
 }
 
 function requestOf(plan: SandboxPlan & { owned: false }): SandboxRequest {
