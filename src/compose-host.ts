@@ -7,6 +7,7 @@ import { HostLinks } from './attachments/host-links.js';
 import type { Host } from './attachments/host.js';
 import { Operations } from './attachments/operations.js';
 import { Orphans } from './attachments/orphans.js';
+import { Retries } from './attachments/retries.js';
 import { TaskRecords } from './attachments/task-records.js';
 import { BridgeNamespace } from './bridge/bridge-namespace.js';
 import { CredentialsServer } from './credentials/credentials-server.js';
@@ -58,7 +59,9 @@ export function composeHost(settings: Settings, store: RecordStore, logger: Logg
   const handlers = stepHandlers({ pool, sandboxes, host: hostSide, bridge, credentials, dhcp });
   const records = new TaskRecords(store, logger);
   const sandboxKind = chooseKind(settings);
-  const traced = { bridge, sandboxes, settings, sandboxKind, hostNamespace, pool, logger, metrics, bootId, records };
+  const retries = new Retries();
+  const known = { pool, logger, metrics, bootId, records, retries };
+  const traced = { bridge, sandboxes, settings, sandboxKind, hostNamespace, ...known };
   const host: Host = {
     ...traced,
     operations: new Operations(),

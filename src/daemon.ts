@@ -25,6 +25,7 @@ export class Daemon {
   readonly capacity: Capacity;
   private readonly reconciler: Reconciler;
   private dockerEvents: DockerEvents | undefined;
+  private drained: Promise<unknown> | undefined;
 
   private constructor(
     readonly host: Host,
@@ -59,16 +60,24 @@ export class Daemon {
     host.identity.start();
     host.dhcp.onChange((hash) => host.records.touch(hash));
     if (host.sandboxKind === 'docker') {
-      const look = () => this.reconciler.look();
-      this.dockerEvents = host.sandboxes.docker.watch(look, look);
+      const { reconciler } = this;
+      this.dockerEvents = host.sandboxes.docker.watch(
+        () => reconciler.look(),
+        () => reconciler.lookAfresh(),
+      );
     }
+  }
+
+  /** From the call on nothing is begun; what is under way has up to eight seconds to end. */
+  drain(): Promise<unknown> {
+    this.drained ??= Promise.all([this.reconciler.stop(), this.attachments.stop()]);
+    return this.drained;
   }
 
   /** Leaves running tasks' networks as they are. */
   async stop(): Promise<void> {
     const { host } = this;
-    await this.attachments.stop();
-    await this.reconciler.stop();
+    await this.drain();
     await this.dockerEvents?.stop();
     host.identity.stop();
     host.metadata.close();

@@ -35,7 +35,7 @@ export class Attachments {
       throw new TaskEniError('busy', 'the task is being detached', { taskId });
     if (known !== undefined && isLive(known)) return this.join(known, request);
     if (operation !== undefined)
-      throw new TaskEniError('busy', 'the end of an earlier attach is still being noted', { taskId });
+      throw new TaskEniError('busy', 'what an earlier attach left is still being looked at', { taskId });
     if (known !== undefined && known.undoPending.length > 0)
       throw new TaskEniError('busy', 'what an earlier attach left on the host is still being undone', { taskId });
     return this.start(taskId, hash, request);
@@ -92,7 +92,8 @@ export class Attachments {
   /** Ends what waits with `shutting-down`, gives what is under way up to eight seconds, and leaves running tasks as they are. */
   async stop(): Promise<void> {
     this.stopping = true;
-    const reason = new TaskEniError('shutting-down', 'the service is stopping; the request can be sent again');
+    const reason = shuttingDown();
+    this.host.operations.close(reason);
     for (const record of this.host.records.all())
       if (record.state === 'PENDING') this.host.operations.get(record.hash)?.abort(reason);
     if (await this.host.operations.drain(5000)) return;
@@ -116,7 +117,8 @@ export class Attachments {
   ): Promise<AttachmentRecord> {
     this.refuseWhenStopping();
     const hash = this.hashOf(taskId);
-    for (let running = this.host.operations.get(hash); running?.kind === 'credentials';) {
+    // Neither takes the task away: whoever comes meanwhile is next.
+    for (let running = this.host.operations.get(hash); running?.kind === 'credentials' || running?.kind === 'mend';) {
       await Promise.allSettled([running.settled]);
       running = this.host.operations.get(hash);
     }
@@ -176,7 +178,10 @@ export class Attachments {
   }
 
   private refuseWhenStopping(): void {
-    if (this.stopping)
-      throw new TaskEniError('shutting-down', 'the service is stopping; the request can be sent again');
+    if (this.stopping) throw shuttingDown();
   }
+}
+
+function shuttingDown(): TaskEniError {
+  return new TaskEniError('shutting-down', 'the service is stopping; the request can be sent again');
 }

@@ -17,6 +17,7 @@ import type { HostLinks } from './host-links.js';
 import type { Operations } from './operations.js';
 import type { Orphans } from './orphans.js';
 import type { CredentialsRequest } from './request.js';
+import type { Retries } from './retries.js';
 import type { TaskRecords } from './task-records.js';
 
 /** The host as the operations on tasks see it: every part that they act on, made once at start. */
@@ -29,6 +30,7 @@ export interface Host {
   readonly records: TaskRecords;
   readonly operations: Operations;
   readonly orphans: Orphans;
+  readonly retries: Retries;
   readonly pool: AddressPool;
   readonly links: HostLinks;
   readonly hostNamespace: Namespace;

@@ -2,25 +2,33 @@ import { describeError } from '../errors.js';
 import type { AttachmentRecord } from '../store/record.js';
 import { detach, release, retryUndo, undoInterrupted } from './detach.js';
 import { learnedIpv6Gateway } from '../eni/configure.js';
-import type { TaskContext } from '../steps/task-context.js';
 import { type Host, openContext } from './host.js';
-import type { Operation } from './operations.js';
-import { stepOf } from './plan.js';
+import { Mending } from './mending.js';
+import type { TaskOperation } from './operations.js';
+import { withLearnedGateway } from './record-changes.js';
 import { type Decision, decideAtStart, decideWhileRunning, isOutlived } from './reconcile.js';
 
 /** Milliseconds between two looks at the tasks' sandboxes: half of how long a task that ended may go unnoticed, and less. */
 const lookEvery = 3000;
 
+/** Milliseconds that a stop waits for a look under way, which begins nothing any more. */
+const stopPatience = 8000;
+
 /** Brings records and host together: once at start, and then whenever something may have changed. */
 export class Reconciler {
+  private readonly mending: Mending;
+  private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
   private again = false;
-  private stopped = false;
   private knowsOrphans = false;
-  private bridgeIndex: number | undefined;
 
-  constructor(private readonly host: Host) {}
+  constructor(private readonly host: Host) {
+    this.mending = new Mending(host);
+    host.records.onChange(({ state, hash }) => {
+      if (state === 'DETACHED') host.retries.forget(hash);
+    });
+  }
 
   /** Takes up what earlier runs left: live tasks are served on, half-done ones undone in the background. */
   async start(): Promise<void> {
@@ -33,14 +41,14 @@ export class Reconciler {
         this.host.logger.error({ taskId, reason: describeError(error) }, 'a record could not be judged at start');
       });
     await this.lookForOrphans();
-    this.bridgeIndex = this.host.bridge.bridgeIndex;
+    this.mending.trustBridge();
     await this.host.credentials.discardOthers();
     this.timer = setInterval(() => this.look(), lookEvery);
   }
 
   /** Looks at every task soon; a look under way is followed by another. */
   look(): void {
-    if (this.stopped) return;
+    if (this.stopping.signal.aborted) return;
     if (this.looking !== undefined) {
       this.again = true;
       return;
@@ -52,19 +60,32 @@ export class Reconciler {
     });
   }
 
+  /** Docker answers again, or may have: what failed for want of it is tried now. */
+  lookAfresh(): void {
+    this.host.retries.hurry();
+    this.look();
+  }
+
+  /** From the call on nothing is begun. Resolves when a look under way is over. */
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.stopping.abort();
     clearInterval(this.timer);
-    await this.looking;
+    const bound = new Promise<void>((resolve) => setTimeout(resolve, stopPatience).unref());
+    await Promise.race([this.looking, bound]);
   }
 
   private async settle(record: AttachmentRecord, instanceId: string | null): Promise<void> {
-    const alive = await this.isAlive(record);
+    // A sandbox that cannot be looked at may be alive: its task is served on, and looked at again.
+    const alive = await this.isAlive(record).catch((error: unknown) => {
+      const { taskId } = record;
+      this.host.logger.error({ taskId, reason: describeError(error) }, 'a sandbox could not be looked at');
+      return true;
+    });
     const { bootId } = this.host;
     const decision = decideAtStart(record, { bootId, instanceId, sandboxAlive: () => alive });
     const address = record.linkLocal?.address;
-    const holds = decision !== 'keep' && decision !== 'set-aside';
-    if (holds && address !== undefined) this.host.pool.claim(address, record.hash);
+    const holdsAddress = decision !== 'keep' && decision !== 'set-aside';
+    if (holdsAddress && address !== undefined) this.host.pool.claim(address, record.hash);
     await this.carryOut(decision, record);
   }
 
@@ -79,59 +100,46 @@ export class Reconciler {
   }
 
   private async lookOnce(): Promise<void> {
+    const { signal } = this.stopping;
     if (!this.knowsOrphans) await this.lookForOrphans();
-    await this.mendBridge().catch((error: unknown) => {
-      this.host.logger.error({ reason: describeError(error) }, 'the bridge could not be mended; it is tried again');
-    });
-    const idle = this.host.records.all().filter(({ hash }) => this.host.operations.get(hash) === undefined);
-    for (const record of idle) {
-      try {
-        await this.lookAt(record);
-      } catch (error) {
-        this.host.logger.error(
-          { taskId: record.taskId, reason: describeError(error) },
-          'a task could not be looked at',
-        );
-      }
-    }
-  }
-
-  /** A bridge that was deleted took its ports along, or set them free: every task is connected again. */
-  private async mendBridge(): Promise<void> {
-    await this.host.bridge.ensure();
-    const { bridgeIndex } = this.host.bridge;
-    if (bridgeIndex === this.bridgeIndex) return;
+    await this.attempt('bridge', 'the bridge could not be mended', {}, () => this.mending.look(signal));
     for (const record of this.host.records.all()) {
-      if (record.state !== 'READY' || this.host.operations.get(record.hash) !== undefined) continue;
-      const context = openContext(this.host, record.hash, null, AbortSignal.abort());
-      try {
-        await this.reconnect(record, context);
-      } catch (error) {
-        const { taskId } = record;
-        this.host.logger.error({ taskId, reason: describeError(error) }, 'a task could not be connected again');
-      } finally {
-        context.release();
-      }
+      if (signal.aborted) return;
+      const { hash, taskId } = record;
+      await this.attempt(`look ${hash}`, 'a task could not be looked at', { taskId }, () => this.lookAt(record));
     }
-    this.bridgeIndex = bridgeIndex;
   }
 
-  private async reconnect({ plan, taskId }: AttachmentRecord, context: TaskContext): Promise<void> {
-    const port = stepOf(plan, 'connect-bridge');
-    if (port === undefined || (await this.host.bridge.drift(port, context.openNamespace())).length === 0) return;
-    this.host.logger.warn({ taskId }, "the task's connection to the bridge differs from its plan; repairing it");
-    await this.host.handlers['connect-bridge'].do(port, context);
+  /** What fails is tried again by the next look, and said once. */
+  private async attempt(key: string, failed: string, whose: object, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+      this.host.retries.succeeded(key);
+    } catch (error) {
+      const reason = describeError(error);
+      const isNews = this.host.retries.failed(key, reason) && !this.stopping.signal.aborted;
+      this.host.logger[isNews ? 'error' : 'debug']({ ...whose, reason }, `${failed}; it is tried again`);
+    }
   }
 
   private async lookAt(record: AttachmentRecord): Promise<void> {
+    const { hash } = record;
+    if (!this.isIdle(record)) return;
     if (isOutlived(record, Date.now())) {
       await this.host.records.drop({ ...record, state: 'DETACHED' });
       return;
     }
     const alive = record.state === 'READY' && (await this.isAlive(record));
-    if (this.host.operations.get(record.hash) !== undefined || this.host.records.get(record.hash) !== record) return;
-    await this.carryOut(decideWhileRunning(record, alive), record);
+    if (!this.isIdle(record) || this.stopping.signal.aborted) return;
+    const decision = decideWhileRunning(record, alive);
+    if ((decision === 'retry-undo' || decision === 'finish-detach') && !this.host.retries.isDue(hash)) return;
+    await this.carryOut(decision, record);
     if (alive) await this.learnGateway(record);
+  }
+
+  /** Whether nobody is at work on the task, and it is as it was when the look began. */
+  private isIdle(record: AttachmentRecord): boolean {
+    return this.host.operations.get(record.hash) === undefined && this.host.records.get(record.hash) === record;
   }
 
   private async isAlive({ sandbox }: AttachmentRecord): Promise<boolean> {
@@ -144,43 +152,27 @@ export class Reconciler {
     const { hash } = record;
     switch (decision) {
       case 'adopt':
-        return this.adopt(record);
+        return this.mending.adopt(record);
       case 'set-aside':
         return this.host.records.setAside(hash, `it is of the instance ${record.instanceId ?? 'unknown'}`);
       case 'undo':
-        return this.run(hash, 'undo', () => undoInterrupted(this.host, hash));
+        return this.run(record, 'undo', () => undoInterrupted(this.host, hash));
       case 'finish-detach':
-        return this.run(hash, 'detach', () => detach(this.host, hash));
+        return this.run(record, 'detach', () => detach(this.host, hash));
       case 'release':
-        return this.run(hash, 'undo', () => release(this.host, hash, 'the sandbox ended'));
+        return this.run(record, 'undo', () => release(this.host, hash, 'the sandbox ended'));
       case 'retry-undo':
-        return this.run(hash, 'undo', () => retryUndo(this.host, hash));
+        return this.run(record, 'undo', () => retryUndo(this.host, hash));
     }
   }
 
-  private run(hash: string, kind: Operation['kind'], act: () => Promise<AttachmentRecord>): void {
+  private run(
+    { hash, taskId }: AttachmentRecord,
+    kind: TaskOperation['kind'],
+    act: () => Promise<AttachmentRecord>,
+  ): void {
     const { settled } = this.host.operations.run(hash, kind, act);
-    settled.catch((error: unknown) => {
-      this.host.logger.error({ hash, reason: describeError(error) }, 'reconciling a task failed; it is tried again');
-    });
-  }
-
-  /** Serves the task on: nothing of its network is touched while it is right. */
-  private async adopt(record: AttachmentRecord): Promise<void> {
-    const { hash, taskId, linkLocal, credentials, credentialsId } = record;
-    const context = openContext(this.host, hash, null, AbortSignal.abort());
-    if (linkLocal !== null && credentials !== null && credentialsId !== null)
-      this.host.credentials.adopt({ hash, taskId, id: credentialsId, address: linkLocal.address, credentials });
-    try {
-      await this.reconnect(record, context);
-      const dhcp = stepOf(record.plan, 'start-dhcp');
-      if (dhcp !== undefined) await this.host.handlers['start-dhcp'].do(dhcp, context);
-      this.host.logger.info({ taskId }, 'adopted');
-    } catch (error) {
-      this.host.logger.error({ taskId, reason: describeError(error) }, 'a task is not wholly adopted');
-    } finally {
-      context.release();
-    }
+    void this.attempt(`reconcile ${hash}`, 'reconciling a task failed', { taskId }, async () => void (await settled));
   }
 
   /** READY does not wait for a router advertisement when there is IPv4; the gateway is noted once one came. */
@@ -191,7 +183,9 @@ export class Reconciler {
     try {
       const session = context.netlink();
       const gateway = session && (await learnedIpv6Gateway(session, eni.device.index));
-      if (gateway !== undefined) this.host.records.patch(hash, { eni: { ...eni, ipv6Gateway: gateway } });
+      // Looked up again: a DELETE, and a POST after it, may have come meanwhile.
+      const change = gateway && withLearnedGateway(this.host.records.get(hash), record, gateway);
+      if (change !== undefined) this.host.records.patch(hash, change);
     } finally {
       context.release();
     }

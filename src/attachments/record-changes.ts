@@ -1,3 +1,4 @@
+import type { Ipv6 } from '../addresses/cidr.js';
 import type { StepEvent } from '../steps/run-plan.js';
 import type { Step, StepOutcome, WaitKind } from '../steps/step.js';
 import type { AttachmentRecord } from '../store/record.js';
@@ -60,6 +61,16 @@ export function withEvent(
       return outcome.state === 'failed' ? outcome : { ...outcome, state: event.state };
     return { name: outcome.name, state: event.state, startedAt: event.startedAt, durationMs: event.durationMs };
   });
+}
+
+/** What an advertised gateway changes of the record as it is `now`; undefined when that is not the task any more of which it was `asked`. */
+export function withLearnedGateway(
+  now: AttachmentRecord | undefined,
+  asked: AttachmentRecord,
+  ipv6Gateway: Ipv6,
+): Pick<AttachmentRecord, 'eni'> | undefined {
+  if (now?.state !== 'READY' || now.createdAt !== asked.createdAt || now.eni === null) return undefined;
+  return { eni: { ...now.eni, ipv6Gateway } };
 }
 
 /** Steps that wait are timed like steps of the plan. */

@@ -1,7 +1,8 @@
 import { describeError } from '../errors.js';
-import { type StepEvent, undoPlan } from '../steps/run-plan.js';
+import { type StepEvent, type UndoFailure, undoPlan } from '../steps/run-plan.js';
 import type { Step, StepKind } from '../steps/step.js';
 import { type Host, openContext } from './host.js';
+import type { AttachmentRecord } from '../store/record.js';
 import { withEvent } from './record-changes.js';
 
 /**
@@ -23,13 +24,20 @@ export async function undo(host: Host, hash: string): Promise<StepKind[]> {
     const others = record.plan.filter((step) => !isHeld(step));
     const failures = await undoPlan(others, host.handlers, context, report);
     if (failures.length === 0) await undoPlan(record.plan.filter(isHeld), host.handlers, context, report);
-    for (const { kind, error } of failures) {
-      host.metrics.undoFailed(kind);
-      const { taskId } = record;
-      host.logger.error({ taskId, step: kind, reason: describeError(error), err: error }, 'a step could not be undone');
-    }
+    note(host, record, failures);
     return failures.map(({ kind }) => kind);
   } finally {
     context.release();
+  }
+}
+
+/** What is tried again and again says the same again and again: only what is new of it is an error in the log. */
+function note({ retries, metrics, logger }: Host, { hash, taskId }: AttachmentRecord, failures: UndoFailure[]): void {
+  if (failures.length === 0) return retries.succeeded(hash);
+  const isNew = retries.failed(hash, failures.map(({ kind, error }) => `${kind}: ${describeError(error)}`).join('\n'));
+  for (const { kind, error } of failures) {
+    metrics.undoFailed(kind);
+    const said = { taskId, step: kind, reason: describeError(error), err: error };
+    logger[isNew ? 'error' : 'debug'](said, 'a step could not be undone');
   }
 }

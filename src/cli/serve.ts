@@ -94,8 +94,7 @@ async function stop(daemon: Daemon, listeners: Listeners, logger: Logger): Promi
     logger.fatal('the service does not stop in time; leaving it');
     process.exit(1);
   }, stopPatience);
-  const attachments = daemon.attachments.stop();
-  await Promise.all([attachments, listeners.stop()]);
+  await Promise.all([daemon.drain(), listeners.stop()]);
   await daemon.stop();
   clearTimeout(late);
   logger.info('stopped');

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Attachments } from '../../../src/attachments/attachments.js';
 import type { Host } from '../../../src/attachments/host.js';
 import { Operations } from '../../../src/attachments/operations.js';
+import { Retries } from '../../../src/attachments/retries.js';
 import { TaskRecords } from '../../../src/attachments/task-records.js';
 import type { TaskId } from '../../../src/attachments/task-id.js';
 import { undo } from '../../../src/attachments/undo.js';
@@ -50,6 +51,7 @@ function bareHost(): Host {
     settings: { instance: 'task-eni', region: null },
     records: new TaskRecords(memoryStore(), logger),
     operations: new Operations(),
+    retries: new Retries(),
     metrics: { stepEnded: () => undefined, undoFailed: () => undefined },
     handlers: Object.fromEntries(plan.map(({ kind }) => [kind, handler(kind)])),
   };
