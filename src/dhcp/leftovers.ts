@@ -53,7 +53,7 @@ function look(folder: string): { process: Process; namespaceInode: number } | un
   } catch (error) {
     const errno = error instanceof Error && 'code' in error ? error.code : undefined;
     // It ended while it was looked at, or it has capabilities that we lack, and that no child of ours could have.
-    if (errno === 'ENOENT' || errno === 'ESRCH' || errno === 'EACCES') return undefined;
+    if (errno === 'ENOENT' || errno === 'ESRCH' || errno === 'EACCES' || errno === 'EPERM') return undefined;
     throw error;
   }
 }

@@ -24,7 +24,7 @@ function readProc(pid: number, file: string): string | undefined {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch (error) {
     const failure = KernelError.fromFileSystem(error, `read /proc/${pid}/${file}`);
-    if (isErrno(failure, 'ENOENT', 'ESRCH', 'EACCES')) return undefined;
+    if (isErrno(failure, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return undefined;
     throw failure;
   }
 }
@@ -48,7 +48,7 @@ function isIn(pid: number, namespace: Namespace): boolean {
     return statSync(`/proc/${pid}/ns/net`).ino === fstatSync(namespace.fd).ino;
   } catch (error) {
     const failure = KernelError.fromFileSystem(error, `look at process ${pid}`);
-    if (isErrno(failure, 'ENOENT', 'ESRCH', 'EACCES')) return false;
+    if (isErrno(failure, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return false;
     throw failure;
   }
 }

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readSysctl } from '../../../src/kernel/sysctl.js';
 import { BareSandboxes } from '../../../src/sandboxes/bare.js';
 import type { Sandbox } from '../../../src/sandboxes/sandbox.js';
+import { inCheckout } from '../../lab/checkout.js';
 import { run } from '../../lab/command.js';
 
 /** Named as a lab is, so that the next lab sweeps away what a crash of this leaves. */
@@ -119,6 +120,24 @@ describe('the processes in a bare sandbox', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(await bare.occupants(name)).toEqual([]);
+  });
+
+  it('are also those that may not be looked at, when they see its links', async () => {
+    await create();
+    await run('ip', ['-n', name, 'link', 'add', 'telltale', 'type', 'bridge']);
+    const asNobody = ['setpriv', '--reuid=65534', '--clear-groups', 'sh', '-c', 'echo in; exec sleep 60'];
+    const child = spawn('nsenter', [`--net=/run/netns/${name}`, ...asNobody], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    const program = `
+      const [, folder, path] = process.argv;
+      const { openNamespace } = await import(folder + '/kernel/namespaces.js');
+      const { occupants } = await import(folder + '/sandboxes/occupants.js');
+      console.log(JSON.stringify(await occupants(openNamespace(path))));`;
+    const node = [process.execPath, '--input-type=module', '--eval', program, inCheckout('dist'), `/run/netns/${name}`];
+    const seen = await run('setpriv', ['--bounding-set=-sys_ptrace', '--', ...node]);
+    expect(JSON.parse(seen)).toEqual([child.pid]);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
   });
 
   it('are none when there is no such namespace', async () => {
