@@ -1,5 +1,5 @@
 import type { AttachmentRecord } from '../store/record.js';
-import { isLive } from './conflicts.js';
+import { holds, isLive } from './conflicts.js';
 
 /** What the host shows of the tasks when the service looks at it. */
 export interface Observed {
@@ -42,14 +42,15 @@ export function decideWhileRunning(record: AttachmentRecord, sandboxAlive: boole
   return record.undoPending.length > 0 ? 'retry-undo' : 'keep';
 }
 
-/** FAILED and LOST records are kept for an hour. */
+/** FAILED and LOST records are kept for an hour, and so many of them: an agent that retries without end must not fill the disk. */
 export const keptMilliseconds = 3_600_000;
+export const keptRecords = 1000;
 
-export function isOutlived(record: AttachmentRecord, now: number): boolean {
-  return (
-    !isLive(record) &&
-    record.undoPending.length === 0 &&
-    record.endedAt !== null &&
-    now - record.endedAt > keptMilliseconds
+/** The ended tasks that are to be forgotten; never one of which something is still on the host. Pure. */
+export function outlived(records: readonly AttachmentRecord[], now: number): AttachmentRecord[] {
+  const ended = records.filter((record) => !holds(record));
+  const newestFirst = ended.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  return newestFirst.filter(
+    ({ endedAt }, index) => index >= keptRecords || (endedAt !== null && now - endedAt > keptMilliseconds),
   );
 }

@@ -6,7 +6,7 @@ import { type Host, openContext } from './host.js';
 import { Mending } from './mending.js';
 import type { TaskOperation } from './operations.js';
 import { withLearnedGateway } from './record-changes.js';
-import { type Decision, decideAtStart, decideWhileRunning, isOutlived } from './reconcile.js';
+import { type Decision, decideAtStart, decideWhileRunning, outlived } from './reconcile.js';
 
 /** Milliseconds between two looks at the tasks' sandboxes: half of how long a task that ended may go unnoticed, and less. */
 const lookEvery = 3000;
@@ -103,6 +103,7 @@ export class Reconciler {
     const { signal } = this.stopping;
     if (!this.knowsOrphans) await this.lookForOrphans();
     await this.attempt('bridge', 'the bridge could not be mended', {}, () => this.mending.look(signal));
+    await this.attempt('forget', 'ended tasks could not be forgotten', {}, () => this.forget());
     for (const record of this.host.records.all()) {
       if (signal.aborted) return;
       const { hash, taskId } = record;
@@ -122,13 +123,14 @@ export class Reconciler {
     }
   }
 
+  private async forget(): Promise<void> {
+    for (const record of outlived(this.host.records.all(), Date.now()))
+      if (this.isIdle(record)) await this.host.records.drop({ ...record, state: 'DETACHED' });
+  }
+
   private async lookAt(record: AttachmentRecord): Promise<void> {
     const { hash } = record;
     if (!this.isIdle(record)) return;
-    if (isOutlived(record, Date.now())) {
-      await this.host.records.drop({ ...record, state: 'DETACHED' });
-      return;
-    }
     const alive = record.state === 'READY' && (await this.isAlive(record));
     if (!this.isIdle(record) || this.stopping.signal.aborted) return;
     const decision = decideWhileRunning(record, alive);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideAtStart, decideWhileRunning, isOutlived } from '../../../src/attachments/reconcile.js';
+import { decideAtStart, decideWhileRunning, outlived } from '../../../src/attachments/reconcile.js';
 import { record } from './example-records.js';
 
 const observed = { bootId: 'boot-1', instanceId: 'i-1', sandboxAlive: () => true };
@@ -54,9 +54,18 @@ describe('now and then', () => {
 
   it('an ended task is forgotten after an hour, but not while something of it stayed', () => {
     const ended = record({ state: 'FAILED', endedAt: 0 });
-    expect(isOutlived(ended, 3_600_000)).toBe(false);
-    expect(isOutlived(ended, 3_600_001)).toBe(true);
-    expect(isOutlived({ ...ended, undoPending: ['move-eni'] }, 9e9)).toBe(false);
-    expect(isOutlived(record({ state: 'READY', endedAt: null }), 9e9)).toBe(false);
+    expect(outlived([ended], 3_600_000)).toEqual([]);
+    expect(outlived([ended], 3_600_001)).toEqual([ended]);
+    expect(outlived([{ ...ended, undoPending: ['move-eni'] }], 9e9)).toEqual([]);
+    expect(outlived([record({ state: 'READY', endedAt: null })], 9e9)).toEqual([]);
+  });
+
+  it('of more than a thousand ended tasks the oldest are forgotten, but those of which something stayed', () => {
+    const ended = Array.from({ length: 1003 }, (_, n) => record({ state: 'FAILED', endedAt: n }));
+    const stayed = record({ state: 'LOST', endedAt: 0, undoPending: ['move-eni'] });
+    const running = record({ state: 'READY' });
+    const forgotten = outlived([stayed, running, ...ended], 2000);
+    expect(forgotten.map(({ endedAt }) => endedAt).toSorted()).toEqual([0, 1, 2]);
+    expect(forgotten).not.toContain(stayed);
   });
 });
