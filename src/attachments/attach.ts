@@ -8,6 +8,7 @@ import type { FormerLink } from '../steps/step.js';
 import type { AttachmentRecord } from '../store/record.js';
 import { type Host, openContext } from './host.js';
 import { borrow } from './borrow.js';
+import { holds, refuseEniInUse } from './conflicts.js';
 import { credentialsIdentity, linkLocalInterface, planAttach } from './plan.js';
 import { portName } from './names.js';
 import { withEvent, withPlan } from './record-changes.js';
@@ -72,6 +73,12 @@ async function begin(
   { warnings, ...eni }: EniReading,
   link: FormerLink,
 ): Promise<AttachmentRecord> {
+  // Once more: one request may have named by its id what another names by its MAC, and both have waited since.
+  refuseEniInUse(
+    host.records.all().filter((other) => other.hash !== hash && holds(other)),
+    eni,
+  );
+  host.orphans.refuseEni(eni.mac, hash);
   const address = reserve(host, hash);
   const credentialsId = randomUUID();
   const { settings, sandboxKind } = host;

@@ -1,5 +1,5 @@
 import type { Namespace } from '../kernel/namespaces.js';
-import { isLive, refuseSandboxInUse } from './conflicts.js';
+import { holds, refuseSandboxInUse } from './conflicts.js';
 import type { Host } from './host.js';
 import type { SandboxRequest } from './request.js';
 
@@ -10,7 +10,7 @@ import type { SandboxRequest } from './request.js';
 export async function borrow(host: Host, hash: string, request: SandboxRequest): Promise<Namespace> {
   const { record, namespace } = await host.sandboxes.borrow(request);
   try {
-    const others = host.records.all().filter((other) => other.hash !== hash && isLive(other));
+    const others = host.records.all().filter((other) => other.hash !== hash && holds(other));
     refuseSandboxInUse(others, record.cookie);
     host.records.patch(hash, { sandbox: record });
     return namespace;

@@ -2,12 +2,12 @@ import type { Mac } from '../addresses/mac.js';
 import { TaskEniError } from '../errors.js';
 import { families } from '../kernel/address-message.js';
 import { type Link, linkFlags } from '../kernel/link-message.js';
-import { tables } from '../kernel/route-message.js';
 import { type EniReading, readEni } from '../metadata/read-eni.js';
 import type { FormerLink } from '../steps/step.js';
-import { isLive, refuseEniInUse } from './conflicts.js';
+import { holds, refuseEniInUse } from './conflicts.js';
 import { refuseGateways } from './gateways.js';
 import type { Host } from './host.js';
+import { primaryLinks } from './primary-links.js';
 import { timedWait, withEvent } from './record-changes.js';
 import type { AttachRequest } from './request.js';
 
@@ -51,6 +51,8 @@ export async function resolveEni(
   const looking = timedWait('wait-for-eni', report, async () => findLink(host, hash, await usableMac, wait));
   try {
     const [eni, found] = await Promise.all([reading, looking]);
+    // Metadata may have been silent when the wait began.
+    if (eni.mac === host.identity.known.primaryMac) throw primary(eni.mac);
     return { eni, link: await lookAgain(host, found) };
   } catch (error) {
     failed.abort(error);
@@ -68,7 +70,7 @@ async function findMac(
   const { id, mac: given } = request.eni;
   const mac = given ?? (await host.eniIds.resolveMac(id ?? '', wait));
   if (mac === host.identity.known.primaryMac) throw primary(mac);
-  const others = host.records.all().filter((record) => record.hash !== hash && isLive(record));
+  const others = host.records.all().filter((record) => record.hash !== hash && holds(record));
   refuseEniInUse(others, { id, mac });
   host.orphans.refuseEni(mac, hash);
   return mac;
@@ -83,7 +85,7 @@ async function findLink(
   const orphan = host.orphans.formerLink(hash, mac);
   if (orphan !== undefined) return { index: null, link: orphan };
   const link = await host.links.waitFor(mac, deadline, signal);
-  if (host.identity.known.primaryMac === null && (await carriesDefaultRoute(host, link))) throw primary(mac);
+  if (host.identity.known.primaryMac === null && (await isPrimary(host, link))) throw primary(mac);
   return { index: link.index, link: formerLink(link) };
 }
 
@@ -98,12 +100,10 @@ export function formerLink({ name, mtu, txQueueLength, flags }: Link): FormerLin
   return { name, mtu, txQueueLength, flags: flags & kept };
 }
 
-/** Without metadata, the host's own interface is known by the route it gives; other ENIs may have one in tables of their own. */
-async function carriesDefaultRoute({ hostNetlink }: Host, link: Link): Promise<boolean> {
+/** Without metadata, the host's own interface is known by the routes that it gives. */
+async function isPrimary({ hostNetlink }: Host, link: Link): Promise<boolean> {
   const routes = [...(await hostNetlink.routes(families.ipv4)), ...(await hostNetlink.routes(families.ipv6))];
-  return routes.some(
-    ({ destination, hops, table }) => table === tables.main && destination.prefix === 0 && hops.includes(link.index),
-  );
+  return primaryLinks(routes).has(link.index);
 }
 
 function primary(mac: Mac): TaskEniError {

@@ -146,7 +146,14 @@ describe("the host's own interface", () => {
     service = await lab.startService();
     await refusesPrimary();
     const eni = await lab.createEni({ inMetadata: false });
+    // As the host's tools give it to each further ENI: behind the default route that is used.
+    await lab.host.ipBatch([
+      `link set ${eni.hostName} up`,
+      `address add ${eni.ipv4Address} dev ${eni.hostName}`,
+      `route add default via 172.31.0.1 dev ${eni.hostName} metric 512`,
+    ]);
     const facts = { macAddress: eni.mac, ipv4Address: eni.ipv4Address, ipv4Gateway: '172.31.0.1' };
-    expect((await service.post('modest', { eni: facts, dhcp: false })).status).toBe(201);
+    const { status, body } = await service.post('modest', { eni: facts, dhcp: false });
+    expect(status, JSON.stringify(body)).toBe(201);
   });
 });

@@ -71,3 +71,22 @@ it('may be renamed again and again while it waits for its metadata, and comes ho
   expect(status, JSON.stringify(body)).toBe(201);
   expect((await service.del('restless')).body.eni.hostInterface).toBe('ens8');
 });
+
+it('serves one of two tasks that waited for it, though one named its id and the other its MAC', async () => {
+  const eni = await lab.createEni({ attach: false });
+  const bodies = [{ id: eni.id }, { macAddress: eni.mac }].map((named) => ({ eni: named, dhcp: false }));
+  const posted = [];
+  for (const [n, body] of bodies.entries()) {
+    posted.push(service.post(`rival-${n}`, body));
+    const waits = async () => (await service.get(`rival-${n}`)).body.steps?.map(({ state }) => state).slice(0, 2);
+    await expect.poll(waits, { timeout: 10_000 }).toEqual(['running', 'done']);
+  }
+  await eni.attach();
+  const answers = await Promise.all(posted);
+  expect(answers.map(({ status, body }) => [status, body.code]).toSorted()).toEqual([
+    [201, undefined],
+    [409, 'eni-in-use'],
+  ]);
+  const loser = answers.findIndex(({ status }) => status === 409);
+  expect(answers[loser]?.body.detail).toContain(`rival-${1 - loser}`);
+});
