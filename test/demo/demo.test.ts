@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { inCheckout } from '../lab/checkout.js';
+import { run } from '../lab/command.js';
 import { belongsTo, labDirectory } from '../lab/lab-id.js';
 import { labProcesses } from '../lab/process-table.js';
 
@@ -73,9 +74,16 @@ describe('the demo', () => {
     const authorization = { Authorization: `Bearer ${(await readFile(token, 'utf8')).trim()}` };
     const { tasks } = (await (await fetch(`${page}tasks`, { headers: authorization })).json()) as { tasks: unknown[] };
     expect(tasks).toHaveLength(2);
+    const body = await demo.says(/^ +(\{"eni":.*\})$/m);
+    const shell = await demo.says(/\$ (curl \S+\/tasks\/mine\/.*)\n/);
+    const json = { ...authorization, 'Content-Type': 'application/json' };
+    const mine = await fetch(`${page}tasks/mine/network`, { method: 'POST', headers: json, body });
+    expect([mine.status, await mine.json()]).toMatchObject([201, { state: 'READY' }]);
+    // The same again, as a shell does it.
+    expect(JSON.parse(await run('sh', ['-c', `${shell} --silent`]))).toMatchObject({ taskId: 'mine', state: 'READY' });
     demo.child.kill('SIGINT');
     expect(await demo.ended, demo.text).toBe(0);
-    expect(demo.text).toMatch(/web is gone[^]*worker is gone[^]*Nothing is left/);
+    expect(demo.text).toMatch(/mine is detached, too[^]*web is gone[^]*worker is gone[^]*Nothing is left/);
     expect(await demo.left()).toEqual([]);
   });
 

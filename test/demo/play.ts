@@ -1,4 +1,5 @@
 /** The demo from its first word to its last; what it claims, it has seen. */
+import type { Network } from '../lab/answers.js';
 import { DockerEngine } from '../lab/docker-engine.js';
 import type { Eni } from '../lab/eni.js';
 import type { Lab } from '../lab/lab.js';
@@ -9,10 +10,11 @@ import { openBrowserDoor } from './browser-door.js';
 import { lookInside, showRefusals } from './inside.js';
 import type { Interruption } from './interruption.js';
 import type { Stage } from './stage.js';
-import { type Task, attach } from './task.js';
-import { check, heading, places, say, table, title } from './terminal.js';
+import { type Task, attach, attachBody } from './task.js';
+import { check, command, heading, output, places, say, table, title } from './terminal.js';
 
 const taskIds = ['web', 'worker'] as const;
+const visitorsTask = 'mine';
 /** As TASK_ENI_API_ADDRESS has it unless set. */
 const apiPort = 51680;
 
@@ -29,6 +31,7 @@ export async function play(stage: Stage, interruption: Interruption, keep: boole
   showPlaces(lab, service);
   if (keep) await keepRunning(stage, lab, service, interruption);
   await detachTasks(service, enis);
+  await service.stop();
 }
 
 async function layLab(stage: Stage): Promise<Lab> {
@@ -118,14 +121,33 @@ function showPlaces(lab: Lab, service: ServiceProcess): void {
 }
 
 async function keepRunning(stage: Stage, lab: Lab, service: ServiceProcess, interruption: Interruption): Promise<void> {
+  const tokenFile = service.environment['TASK_ENI_API_TOKEN_FILE'];
   const { port } = await stage.putUp(openBrowserDoor(lab, apiPort), (door) => door.close());
   heading('It goes on running until you press Ctrl-C');
   places([
     ['live page', `http://127.0.0.1:${port}/`],
     ['Swagger UI', `http://127.0.0.1:${port}/docs`],
-    ['token', `cat ${service.environment['TASK_ENI_API_TOKEN_FILE']}`],
+    ['token', `cat ${tokenFile}`],
   ]);
+  const body = JSON.stringify(attachBody(visitorsTask, await lab.createEni()));
+  say('A third ENI is plugged in, and free. Attach it yourself: in Swagger UI, with this body, or from a shell:');
+  output(body);
+  command(
+    `curl http://127.0.0.1:${port}/tasks/${visitorsTask}/network -H "Authorization: Bearer $(cat ${tokenFile})" ` +
+      `-H 'Content-Type: application/json' -d '${body}'`,
+  );
   await interruption.wait();
+  await detachOthers(service);
+}
+
+/** What a visitor attached, under whatever name. */
+async function detachOthers(service: ServiceProcess): Promise<void> {
+  const { body } = await service.api<{ tasks: Network[] }>('GET', '/tasks');
+  const others = body.tasks.map(({ taskId }) => taskId).filter((id) => !taskIds.some((own) => own === id));
+  for (const id of others) {
+    const { status } = await service.del(id, { force: true });
+    check(status < 300, `${id} is detached, too`);
+  }
 }
 
 async function detachTasks(service: ServiceProcess, enis: readonly Eni[]): Promise<void> {
@@ -136,5 +158,4 @@ async function detachTasks(service: ServiceProcess, enis: readonly Eni[]): Promi
     const eni = enis[n] as Eni;
     check(body.eni.hostInterface === eni.hostName, `${id} is gone; its ENI is home again as ${body.eni.hostInterface}`);
   }
-  await service.stop();
 }
