@@ -7,6 +7,7 @@ import { configureApp } from '../api/configure-app.js';
 import { Listeners } from '../api/listeners.js';
 import { AppModule } from '../app.module.js';
 import { describeError } from '../errors.js';
+import { forbidCoreDumps } from '../kernel/libc.js';
 import { notifyService } from '../kernel/service-notification.js';
 import { createLogger, logWarnings, nestLogger } from '../logging.js';
 import { Daemon } from '../daemon.js';
@@ -31,6 +32,8 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   });
   const stopped = firstSignal();
   try {
+    // Credentials of all tasks lie in this process's memory.
+    forbidCoreDumps();
     const daemon = await Daemon.open(settings, logger);
     await daemon.start();
     const listeners = await listen(daemon, logger);

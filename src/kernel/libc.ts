@@ -17,6 +17,9 @@ const nativeSocket = libc.func('int socket(int domain, int type, int protocol)')
 const nativeGetsockopt = libc.func(
   'int getsockopt(int fd, int level, int name, _Out_ uint64_t *value, _Inout_ uint32_t *length)',
 );
+const nativePrctl = libc.func(
+  'int prctl(int option, unsigned long second, unsigned long third, unsigned long fourth, unsigned long fifth)',
+);
 const nativeReadlink = libc.func('long readlink(const char *path, _Out_ uint8_t *buffer, unsigned long size)');
 const nativeSyscall = libc.func('long syscall(long number, long first, long second, long third, long fourth)');
 
@@ -89,6 +92,15 @@ export function closeOnExecFrom(first: number): void {
   const last = 0xffffffff;
   const closeRangeCloexec = 4;
   checked(nativeSyscall(syscallNumbers.closeRange, first, last, closeRangeCloexec, 0), 'close_range');
+}
+
+/**
+ * Keeps this process's memory from core dumps, whatever takes them on this host, until it ends; who may trace any process
+ * still may (prctl(2), PR_SET_DUMPABLE). A child that executes another program is none of it.
+ */
+export function forbidCoreDumps(): void {
+  const setDumpable = 4;
+  checked(nativePrctl(setDumpable, 0, 0, 0, 0), 'prctl PR_SET_DUMPABLE');
 }
 
 /** A descriptor that stands for this very process, whoever gets its number later (pidfd_open(2)). */

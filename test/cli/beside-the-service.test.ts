@@ -1,4 +1,6 @@
 /** The built program on a host where the service runs. */
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/cli/finding.js';
 import { inCheckout } from '../lab/checkout.js';
@@ -9,10 +11,15 @@ import type { ServiceProcess } from '../lab/service-process.js';
 let lab: Lab;
 let service: ServiceProcess;
 
+/** Where a core dump of what is started by `dumping` goes, unless the host has another place for them (core(5)). */
+const dumps = () => `${lab.directory}/dumps`;
+const dumping = ['sh', '-c', 'cd "$TASK_ENI_STATE_DIR/../dumps" && exec prlimit --core=unlimited "$@"', 'sh'];
+
 beforeAll(async () => {
   lab = await Lab.create({ name: 'cli' });
   const warnOnSignal = `data:text/javascript,process.on('SIGUSR2',()=>process.emitWarning('old','LibraryWarning'))`;
-  service = await lab.startService({ nodeArgs: ['--import', warnOnSignal] });
+  mkdirSync(dumps());
+  service = await lab.startService({ nodeArgs: ['--import', warnOnSignal], before: dumping });
 });
 afterAll(async () => {
   await service?.stop();
@@ -55,5 +62,20 @@ describe('task-eni', () => {
     const held = findings.filter(({ detail }) => detail.includes('held by the service that runs'));
     expect(held.map(({ name }) => name)).toEqual(['state lock', 'TASK_ENI_API_ADDRESS']);
     expect(findings.find(({ name }) => name === 'instance metadata')).toMatchObject({ status: 'ok' });
+  });
+
+  it('serve leaves no core dump, in which credentials would lie, where another process leaves one', async (context) => {
+    const other = lab.host.start(dumping[0] ?? '', [...dumping.slice(1), 'sleep', '60'], {
+      env: { ...service.environment },
+    });
+    await expect.poll(() => readFileSync(`/proc/${other.pid}/cmdline`, 'utf8')).toMatch(/^sleep/);
+    other.kill('SIGABRT');
+    await once(other, 'exit');
+    const made = readdirSync(dumps());
+    if (made.length === 0) context.skip(`core dumps go to ${readFileSync('/proc/sys/kernel/core_pattern', 'utf8')}`);
+    for (const file of made) rmSync(`${dumps()}/${file}`);
+    process.kill(service.pid, 'SIGABRT');
+    expect(await service.exited).toMatchObject({ signal: 'SIGABRT' });
+    expect(readdirSync(dumps())).toEqual([]);
   });
 });
