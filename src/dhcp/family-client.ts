@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../errors.js';
 import { blocking } from '../kernel/blocking-queue.js';
 import { KernelError } from '../kernel/errno.js';
+import { makeFolder } from '../kernel/folder.js';
 import { type Namespace, openNamespace } from '../kernel/namespaces.js';
 import { spawnChild } from '../kernel/spawn.js';
 import { clientEnded } from './client-process.js';
@@ -90,7 +91,7 @@ export class FamilyClient {
     const { hash, instance, family } = this.run;
     const { signal } = this.stopping;
     if (family === 6) await linkLocalUsable(() => this.open(), this.run.interface, signal);
-    await mkdir(dhclientDirectory, { recursive: true, mode: 0o755 });
+    makeFolder(dhclientDirectory, 0o755);
     await writeFile(dhclientFiles(hash, family).configuration, dhclientConfiguration(instance, family));
     this.startedAt = Date.now();
     const child = await blocking(() => (signal.aborted ? undefined : this.spawn()));

@@ -1,7 +1,8 @@
 /** Namespaces kept by a name under /run/netns, as `ip netns` keeps them: a bind mount that holds one without a process. */
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, unlinkSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readdirSync, unlinkSync } from 'node:fs';
 import { blocking } from './blocking-queue.js';
 import { KernelError, isErrno } from './errno.js';
+import { makeFolder } from './folder.js';
 import { mount, mountFlags, unmount, unshareNetworkNamespace } from './libc.js';
 import { type Namespace, NotANamespaceError, openNamespace, ownNamespace, visitAndReturn } from './namespaces.js';
 import { NetlinkSession } from './netlink.js';
@@ -17,7 +18,7 @@ export function pinPath(name: string): string {
 
 /** Makes the folder a shared mount, as `ip netns add` does, so that a pin is seen, and its removal too, in every mount namespace. */
 export function sharePinFolder(): void {
-  mkdirSync(pinFolder, { recursive: true, mode: 0o755 });
+  makeFolder(pinFolder, 0o755);
   try {
     mount('', pinFolder, mountFlags.shared | mountFlags.recursive);
   } catch (error) {

@@ -1,6 +1,7 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DnsRequest } from '../attachments/request.js';
+import { makeFolder } from '../kernel/folder.js';
 
 /** ip-netns(8): files in /etc/netns/<name>/ stand in for those in /etc for whatever `ip netns exec` starts. */
 export const resolverFolder = '/etc/netns';
@@ -40,8 +41,13 @@ export async function writeResolverFiles(name: string, files: readonly ResolverF
   await removeResolverFiles(name);
   if (files.length === 0) return;
   const folder = join(resolverFolder, name);
-  await mkdir(folder, { recursive: true, mode: 0o755 });
-  for (const file of files) await writeFile(join(folder, file.name), file.content, { mode: 0o644 });
+  // Read by whoever runs in the namespace, so whatever the umask.
+  for (const each of [resolverFolder, folder]) makeFolder(each, 0o755);
+  for (const file of files) {
+    const path = join(folder, file.name);
+    await writeFile(path, file.content);
+    await chmod(path, 0o644);
+  }
 }
 
 /** Absent is fine. */
