@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,11 +9,10 @@ import type { Eni } from '../lab/eni.js';
 import { filesOf } from '../lab/engine-files.js';
 import { Lab } from '../lab/lab.js';
 import { wireLines } from '../lab/vpc.js';
-import { installByScript, packTarball } from './installed-package.js';
+import { image, imageArchive } from './built-image.js';
+import { packTarball } from './installed-package.js';
 import { Pings } from './pings.js';
 
-const base = 'task-eni-lab/node:1';
-const image = 'task-eni-lab/task-eni:1';
 const compose = load(readFileSync(inCheckout('deploy/image/compose.yaml'), 'utf8')) as {
   services: {
     'task-eni': {
@@ -85,18 +83,10 @@ describe('the image, on an engine whose host it serves', () => {
   const isReady = async () => (await api<{ status: string }>('GET', '/readyz')).status;
 
   beforeAll(async () => {
-    const installed = await installByScript(await packTarball());
     engine = await DockerEngine.start({ name: 'image' });
     lab = await Lab.create({ name: 'image' });
-    const root = execFileSync('sh', [inCheckout('test/packaging/node-image.sh')], { maxBuffer: 2 ** 30 });
-    execFileSync('docker', ['import', '--change', 'ENV PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', '-', base], {
-      input: root,
-      env: engine.environment(),
-    });
-    const options = ['--network', 'none', '--build-arg', `NODE_IMAGE=${base}`, '--tag', image];
-    const dockerfile = ['--file', inCheckout('deploy/image/Dockerfile'), `${installed}/opt/task-eni`];
-    const env = { ...engine.environment(), DOCKER_BUILDKIT: '0' };
-    await run('docker', ['build', '--quiet', ...options, ...dockerfile], { env, timeout: 240_000 });
+    const archive = await imageArchive(await packTarball(), engine);
+    await run('docker', ['load', '--input', archive], { env: engine.environment() });
     await start();
   }, 400_000);
   afterAll(async () => {

@@ -48,8 +48,8 @@ export function installByScript(tarball: PackedTarball): Promise<string> {
   });
 }
 
-/** npm takes its time, so what was made of the same tarball before is taken again. */
-function once(tarball: PackedTarball, way: string, fill: (folder: string) => Promise<void>): Promise<string> {
+/** This takes its time, so what was made of the same tarball before is taken again. */
+export function once(tarball: PackedTarball, way: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = tarball.path.replace(/\.tgz$/, `.${way}`);
   return locked(async () => {
     if (existsSync(folder)) return folder;
