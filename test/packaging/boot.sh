@@ -1,11 +1,11 @@
 #!/bin/sh
 # Becomes systemd in namespaces of its own; the network namespace is the caller's. Called by machine.ts.
 #
-#   CGROUP=folder WORK=folder SYSTEMD=program boot.sh [name=folder...]
+#   CGROUPS=folder WORK=folder SYSTEMD=program boot.sh [name=folder...]
 set -eu
 
 if [ "${1:-}" != --inside ]; then
-  echo $$ >"$CGROUP/cgroup.procs"
+  echo $$ >"$CGROUPS/cgroup.procs"
   exec unshare --fork --kill-child --pid --mount --cgroup --uts --ipc sh "$0" --inside "$@"
 fi
 shift

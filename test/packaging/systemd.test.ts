@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)(`the unit, on a machine with systemd${mis
   beforeAll(async () => {
     const installed = await installByScript(await packTarball());
     lab = await Lab.create({ name: 'systemd', dhcp: true });
-    machine = await Machine.boot(lab, { package: installed, checkout: inCheckout('.') });
+    machine = await Machine.start(lab, { package: installed, checkout: inCheckout('.') });
     await machine.run('mkdir', '-p', '/var/lib/task-eni', '/var/log/task-eni');
     before = await files();
     await machine.run(...install);
