@@ -38,10 +38,13 @@ export class EnvironmentReader {
   }
 }
 
-/** `host:port`, `[v6]:port`; an empty text means no listener and gives null. */
+/**
+ * `host:port`, `[address]:port`; an empty text means no listener and gives null. An IPv4 address may stand in brackets too:
+ * whoever writes down somebody else's address, as the chart does for the node's, need not know which kind it is.
+ */
 export function parseListen(text: string): ListenAddress | null | undefined {
   if (text === '') return null;
-  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text);
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
   return host === undefined || port < 1 || port > 65535 ? undefined : { host, port };

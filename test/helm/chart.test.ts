@@ -87,6 +87,11 @@ describe.skipIf(missing !== undefined)(`the chart${missing ? ` (${missing})` : '
     });
   });
 
+  it('serves metrics at the address of the node, of whichever family it is', async () => {
+    const [container] = podOf(parse(await render())).containers;
+    expect(container.env).toContainEqual({ name: 'TASK_ENI_METRICS_ADDRESS', value: '[$(HOST_IP)]:9680' });
+  });
+
   it('hands settings to the service', async () => {
     const [container] = podOf(parse(await render('--set', 'settings.TASK_ENI_LOG_LEVEL=debug'))).containers;
     expect(container.env).toContainEqual({ name: 'TASK_ENI_LOG_LEVEL', value: 'debug' });

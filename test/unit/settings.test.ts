@@ -73,7 +73,16 @@ describe('settings', () => {
     expect(problemsOf({ TASK_ENI_API_TLS_CLIENT_CA: '/ca' })[0]).toMatch(/^TASK_ENI_API_TLS_CLIENT_CA:/);
   });
 
-  it.each(['127.0.0.1', 'localhost:0', '127.0.0.1:65536', ':80', '127.0.0.1:http'])('refuse %j as a listener', (text) =>
-    expect(problemsOf({ TASK_ENI_API_ADDRESS: text })).toHaveLength(1),
+  it.each(['127.0.0.1', 'localhost:0', '127.0.0.1:65536', ':80', '127.0.0.1:http', '::1:80', '[::1]80'])(
+    'refuse %j as a listener',
+    (text) => expect(problemsOf({ TASK_ENI_API_ADDRESS: text })).toHaveLength(1),
+  );
+
+  it.each([
+    ['172.31.0.10:9680', '172.31.0.10'],
+    ['[172.31.0.10]:9680', '172.31.0.10'],
+    ['[2001:db8:1::10]:9680', '2001:db8:1::10'],
+  ])('take %s as a listener at %s', (text, host) =>
+    expect(readSettings({ TASK_ENI_METRICS_ADDRESS: text }).metricsAddress).toEqual({ host, port: 9680 }),
   );
 });
