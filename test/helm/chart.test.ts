@@ -27,35 +27,42 @@ function podOf(manifests: Manifest[]): Pod {
 }
 
 describe.skipIf(missing !== undefined)(`the chart${missing ? ` (${missing})` : ''}`, () => {
-  describe.each([{ name: 'the defaults', args: [] as string[] }, ...examples.map((file) => ({ name: file.slice(chartFolder.length + 1), args: ['-f', file] }))])(
-    'with $name',
-    ({ args }) => {
-      let text: string;
-      let manifests: Manifest[];
-      beforeAll(async () => {
-        text = await render(...args);
-        manifests = parse(text);
-      });
+  describe.each([
+    { name: 'the defaults', args: [] as string[] },
+    ...examples.map((file) => ({ name: file.slice(chartFolder.length + 1), args: ['-f', file] })),
+  ])('with $name', ({ args }) => {
+    let text: string;
+    let manifests: Manifest[];
+    beforeAll(async () => {
+      text = await render(...args);
+      manifests = parse(text);
+    });
 
-      it('is sound to helm', async () => {
-        expect(await helm('lint', '--strict', chartFolder, ...args)).toMatch(/0 chart\(s\) failed/);
-      });
+    it('is sound to helm', async () => {
+      expect(await helm('lint', '--strict', chartFolder, ...args)).toMatch(/0 chart\(s\) failed/);
+    });
 
-      it.each(['1.25', '1.37'])('renders manifests that Kubernetes %s takes, with nothing unknown in them', async (version) => {
+    it.each(['1.25', '1.37'])(
+      'renders manifests that Kubernetes %s takes, with nothing unknown in them',
+      async (version) => {
         const lines = await validate(text, version);
         const passed = lines.filter((line) => line.startsWith('INFO passed'));
         const ofOperator = manifests.filter(({ kind }) => operatorKinds.includes(kind));
         expect(passed).toHaveLength(manifests.length - ofOperator.length);
-        expect(lines.filter((line) => !line.startsWith('INFO passed') && !operatorKinds.some((kind) => line.includes(`kind ${kind}`)))).toEqual([]);
-      });
+        expect(
+          lines.filter(
+            (line) => !line.startsWith('INFO passed') && !operatorKinds.some((kind) => line.includes(`kind ${kind}`)),
+          ),
+        ).toEqual([]);
+      },
+    );
 
-      it('puts everything into the namespace of the release, and asks for no right in the cluster', () => {
-        expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['tasks']));
-        expect(manifests.filter(({ kind }) => /Role|Binding/.test(kind))).toEqual([]);
-        expect(podOf(manifests).automountServiceAccountToken).toBe(false);
-      });
-    },
-  );
+    it('puts everything into the namespace of the release, and asks for no right in the cluster', () => {
+      expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['tasks']));
+      expect(manifests.filter(({ kind }) => /Role|Binding/.test(kind))).toEqual([]);
+      expect(podOf(manifests).automountServiceAccountToken).toBe(false);
+    });
+  });
 
   it('lets pinned namespaces reach the node, so that tasks outlive the pod', async () => {
     const [container] = podOf(parse(await render())).containers;

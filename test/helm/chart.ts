@@ -7,7 +7,7 @@ import { run } from '../lab/command.js';
 
 const cache = `${process.env['XDG_CACHE_HOME'] ?? `${homedir()}/.cache`}/task-eni-tests`;
 const directories = [...(process.env['PATH'] ?? '').split(':'), `${cache}/bin`];
-const helmProgram = directories.map((directory) => `${directory}/helm`).find((path) => existsSync(path));
+export const helmProgram = directories.map((directory) => `${directory}/helm`).find((path) => existsSync(path));
 const schemas = `${cache}/python`;
 
 /** What is not there; undefined when nothing is missing. */
@@ -39,7 +39,10 @@ export async function validate(manifests: string, version: string): Promise<stri
     const script = ['-c', 'exec python3 "$@" 2>&1', 'sh', ...args];
     const env = { PATH: process.env['PATH'] ?? '', PYTHONPATH: schemas };
     const output = await run('sh', script, { env });
-    return output.trim().split('\n').map((line) => line.replace(`${folder}/manifests.yaml `, ''));
+    return output
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(`${folder}/manifests.yaml `, ''));
   } finally {
     await rm(folder, { recursive: true });
   }
