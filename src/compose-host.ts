@@ -60,11 +60,11 @@ export function composeHost(settings: Settings, store: RecordStore, logger: Logg
   const records = new TaskRecords(store, logger);
   const sandboxKind = chooseKind(settings);
   const retries = new Retries();
-  const known = { pool, logger, metrics, bootId, records, retries };
+  const operations = new Operations();
+  const known = { pool, logger, metrics, bootId, records, retries, operations };
   const traced = { bridge, sandboxes, settings, sandboxKind, hostNamespace, ...known };
   const host: Host = {
     ...traced,
-    operations: new Operations(),
     orphans: new Orphans(traced),
     links,
     hostNetlink,

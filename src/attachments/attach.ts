@@ -79,6 +79,7 @@ async function begin(
     eni,
   );
   host.orphans.refuseEni(eni.mac, hash);
+  host.orphans.refuseOther(hash, eni.mac, request.sandbox && (host.records.of(hash).sandbox?.cookie ?? null));
   const address = reserve(host, hash);
   const credentialsId = randomUUID();
   const { settings, sandboxKind } = host;

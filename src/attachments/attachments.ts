@@ -76,7 +76,10 @@ export class Attachments {
     if (!force) await this.refuseJoined(taskId);
     // Whoever came while Docker was asked has changed what is to be detached.
     if (this.host.operations.get(hash) !== undefined) return this.detach(taskId, { force });
-    if (this.host.records.get(hash) === undefined && !this.host.orphans.adopt(taskId, hash)) return undefined;
+    const record = this.host.records.get(hash);
+    // A POST that failed before it had an orphan's place has left a record that says nothing of it.
+    const isOrphan = (record === undefined || !holds(record)) && this.host.orphans.adopt(taskId, hash);
+    if (record === undefined && !isOrphan) return undefined;
     return this.host.operations.run(hash, 'detach', () => detach(this.host, hash)).settled;
   }
 
@@ -170,7 +173,7 @@ export class Attachments {
 
   private async refuseJoined(taskId: TaskId): Promise<void> {
     const record = this.get(taskId);
-    const container = record === undefined ? this.host.orphans.containerOf(this.hashOf(taskId)) : ownContainer(record);
+    const container = (record && ownContainer(record)) ?? this.host.orphans.containerOf(this.hashOf(taskId));
     const joined = container === undefined ? [] : await this.host.sandboxes.docker.joined(container);
     if (joined.length === 0) return;
     const detail = `${joined.length} container(s) use the sandbox's network: ${joined.map((id) => id.slice(0, 12)).join(', ')}`;

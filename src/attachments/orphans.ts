@@ -1,16 +1,15 @@
 import type { Ipv4 } from '../addresses/cidr.js';
 import type { Mac } from '../addresses/mac.js';
 import { TaskEniError, describeError } from '../errors.js';
-import { type Namespace, openNamespace } from '../kernel/namespaces.js';
-import { NetlinkSession } from '../kernel/netlink.js';
-import { occupants } from '../sandboxes/occupants.js';
 import type { FormerLink } from '../steps/step.js';
+import { holds } from './conflicts.js';
 import { type TraceParts, findTraces } from './find-traces.js';
 import type { Host } from './host.js';
-import { type Liveliness, type Traces, isStray } from './marks.js';
+import { livelinessOf } from './liveliness.js';
+import { type Traces, isStray } from './marks.js';
 import { orphanRecord } from './orphan-record.js';
 import { parseMark, portName } from './names.js';
-import { linkLocalInterface } from './plan.js';
+import { suspectNames } from './suspects.js';
 import type { TaskId } from './task-id.js';
 
 export interface Orphan {
@@ -20,7 +19,10 @@ export interface Orphan {
   readonly detail: string;
 }
 
-type Parts = TraceParts & Pick<Host, 'pool' | 'logger' | 'metrics' | 'bootId' | 'records'>;
+type Parts = TraceParts & Pick<Host, 'pool' | 'logger' | 'metrics' | 'bootId' | 'records' | 'operations' | 'retries'>;
+
+/** Milliseconds after which the whole host is looked over again while anything is in doubt. */
+const lookOverEvery = 60_000;
 
 /**
  * What bears this instance's mark but no record knows, because the records were lost or damaged. What nothing lives in is
@@ -28,6 +30,8 @@ type Parts = TraceParts & Pick<Host, 'pool' | 'logger' | 'metrics' | 'bootId' | 
  */
 export class Orphans {
   private readonly found = new Map<string, Traces>();
+  private suspected: ReadonlySet<string> = new Set();
+  private lookedAt = 0;
 
   constructor(private readonly parts: Parts) {}
 
@@ -41,16 +45,34 @@ export class Orphans {
     }));
   }
 
-  /** Looks for what is new, removes what nothing lives in, and keeps the rest. */
+  /** Looks all over the host for what is new, removes what nothing lives in, and keeps the rest. */
   async look(): Promise<void> {
-    const known = new Set(this.parts.records.all().map(({ hash }) => hash));
+    const known = this.knownHashes();
     await this.claimAddresses(known);
-    for (const [hash, traces] of await findTraces(this.parts)) {
-      if (known.has(hash) || this.parts.records.get(hash) !== undefined) continue;
-      await this.judge(traces).catch((error: unknown) => {
-        this.parts.logger.error({ hash, reason: describeError(error) }, 'a stray could not be looked at or removed');
-      });
+    const found = await findTraces(this.parts);
+    for (const hash of this.found.keys()) if (!found.has(hash)) this.vanish(hash);
+    for (const [hash, traces] of found) if (!known.has(hash)) await this.judge(traces);
+    const ports = new Set([...known, ...this.knownHashes()].map(portName));
+    for (const port of await this.parts.bridge.removeHalfMade((name) => ports.has(name)))
+      this.parts.logger.info({ port }, 'removed a port that was only half made');
+    this.lookedAt = performance.now();
+  }
+
+  /**
+   * The same while the service runs: only names are compared, and known orphans looked into. All over the host is looked
+   * when a name shows that is new, and now and then while anything is in doubt. `withDocker`: also at its containers.
+   */
+  async lookAgain(withDocker: boolean): Promise<void> {
+    const suspects = await suspectNames(this.parts, new Set([...this.knownHashes(), ...this.found.keys()]), withDocker);
+    const isOld = performance.now() - this.lookedAt > lookOverEvery;
+    const inDoubt = suspects.size > 0 || this.found.size > 0;
+    if ([...suspects].some((name) => !this.suspected.has(name)) || (isOld && inDoubt)) {
+      await this.look();
+      this.suspected = suspects;
+      return;
     }
+    for (const traces of [...this.found.values()])
+      if (withDocker || (traces.sandbox?.containerId ?? null) === null) await this.judge(traces);
   }
 
   addressOf(hash: string): Ipv4 | undefined {
@@ -70,6 +92,15 @@ export class Orphans {
         throw new TaskEniError('eni-in-use', `${mac} is in ${namespace.path}, in a task whose record was lost`);
   }
 
+  /** Throws task-exists when the orphan of just this task has another ENI, or is in another sandbox than the one asked for. */
+  refuseOther(hash: string, mac: Mac, cookie: string | null): void {
+    const { namespace, sandbox } = this.found.get(hash) ?? { namespace: null, sandbox: null };
+    if (namespace === null) return;
+    const hasSandbox = cookie === null ? sandbox !== null : cookie === namespace.cookie;
+    if (hasSandbox && (namespace.eni === null || namespace.eni.mac === mac)) return;
+    throw new TaskEniError('task-exists', `the task has a network in ${namespace.path}, whose record was lost`);
+  }
+
   /** The pause container of the orphan, if it has one. */
   containerOf(hash: string): string | undefined {
     return this.found.get(hash)?.sandbox?.containerId ?? undefined;
@@ -86,13 +117,49 @@ export class Orphans {
 
   settle(hash: string): void {
     this.found.delete(hash);
+    this.parts.retries.succeeded(`orphan ${hash}`);
+  }
+
+  /** The tasks that may have something on the host. What bears the mark of an ended one is as unknown as any other. */
+  private knownHashes(): Set<string> {
+    return new Set(this.parts.records.all().flatMap((record) => (holds(record) ? [record.hash] : [])));
+  }
+
+  /** Under way, or taken up by its own POST or DELETE. */
+  private isTaken(hash: string): boolean {
+    const record = this.parts.records.get(hash);
+    return (record !== undefined && holds(record)) || this.parts.operations.get(hash) !== undefined;
   }
 
   private async judge(traces: Traces): Promise<void> {
     const { hash } = traces;
-    if (await this.isDead(traces)) return this.remove(traces);
-    if (!this.found.has(hash)) this.parts.logger.warn({ hash, traces }, 'an orphan: in use, but no record knows it');
-    this.found.set(hash, traces);
+    const { operations, logger } = this.parts;
+    try {
+      if (this.isTaken(hash)) return;
+      const isDead = await this.isDead(traces);
+      if (this.isTaken(hash)) return;
+      if (isDead) return await operations.mend(hash, () => this.removeDead(traces)).settled;
+      if (!this.found.has(hash)) logger.warn({ hash, traces }, 'an orphan: in use, but no record knows it');
+      this.found.set(hash, traces);
+    } catch (error) {
+      this.complain(hash, 'a stray could not be looked at or removed', error);
+    }
+  }
+
+  /** Tried again and again, so said only when it is new. */
+  private complain(hash: string, what: string, error: unknown): void {
+    const reason = describeError(error);
+    const isNew = this.parts.retries.failed(`orphan ${hash}`, reason);
+    this.parts.logger[isNew ? 'warn' : 'debug']({ hash, reason }, what);
+  }
+
+  /** Nothing of it is on the host any more. */
+  private vanish(hash: string): void {
+    if (this.isTaken(hash)) return;
+    const address = this.addressOf(hash);
+    if (address !== undefined) this.parts.pool.release(address, hash);
+    this.settle(hash);
+    this.parts.logger.info({ hash }, 'an orphan is gone');
   }
 
   /** Before anything is judged: what a port holds is given to nobody, also when the rest cannot be looked at. */
@@ -108,34 +175,18 @@ export class Orphans {
   private async isDead(traces: Traces): Promise<boolean> {
     if (traces.port !== null && traces.namespace === null) return false;
     try {
-      return isStray(await this.liveliness(traces));
+      return isStray(await livelinessOf(traces, this.parts.sandboxes));
     } catch (error) {
-      this.parts.logger.warn({ hash: traces.hash, reason: describeError(error) }, 'a stray could not be looked into');
+      this.complain(traces.hash, 'a stray could not be looked into', error);
       return false;
     }
   }
 
-  private async liveliness({ namespace, sandbox }: Traces): Promise<Liveliness> {
-    const container = sandbox?.containerId ?? null;
-    const joined = container === null ? 0 : (await this.parts.sandboxes.docker.joined(container)).length;
-    const opened = await this.openOf(namespace, sandbox);
-    if (opened === undefined) return { otherLinks: 0, processes: 0, joined };
-    try {
-      const inside = await occupants(opened);
-      const pause = container === null || !sandbox?.running ? 0 : 1;
-      return { otherLinks: await otherLinks(opened), processes: Math.max(0, inside.length - pause), joined };
-    } finally {
-      opened.close();
-    }
-  }
-
-  /** Undefined when there is no namespace: nothing runs, and nothing is pinned. Throws when there is one that cannot be opened. */
-  private async openOf(namespace: Traces['namespace'], sandbox: Traces['sandbox']): Promise<Namespace | undefined> {
-    if (namespace !== null) return openNamespace(namespace.path);
-    if (sandbox === null || !sandbox.running) return undefined;
-    if (sandbox.containerId === null) return openNamespace(`/run/netns/${sandbox.name}`);
-    const borrowed = await this.parts.sandboxes.borrow({ kind: 'container', containerId: sandbox.containerId });
-    return borrowed.namespace;
+  /** Under the task's lock: looked into once more, for somebody may have come before it was taken. */
+  private async removeDead(traces: Traces): Promise<void> {
+    if (!(await this.isDead(traces))) return;
+    await this.remove(traces);
+    this.settle(traces.hash);
   }
 
   private async remove({ hash, port, sandbox }: Traces): Promise<void> {
@@ -148,24 +199,4 @@ export class Orphans {
     if (port?.address !== undefined) this.parts.pool.release(port.address, hash);
     metrics.reconciled('remove-stray');
   }
-}
-
-/** Loopback and the links that a kernel gives every namespace (tunnels) are nobody's; so is our own link-local end. */
-async function otherLinks(namespace: Namespace): Promise<number> {
-  const session = NetlinkSession.open(namespace);
-  const links = await session.links().finally(() => session.close());
-  const given = new Set([
-    'lo',
-    linkLocalInterface,
-    'tunl0',
-    'sit0',
-    'ip6tnl0',
-    'gre0',
-    'gretap0',
-    'erspan0',
-    'ip_vti0',
-    'ip6_vti0',
-    'ip6gre0',
-  ]);
-  return links.filter(({ name }) => !given.has(name)).length;
 }

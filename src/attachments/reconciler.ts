@@ -11,6 +11,8 @@ import { type Decision, decideAtStart, decideWhileRunning, outlived } from './re
 /** Milliseconds between two looks at the tasks' sandboxes: half of how long a task that ended may go unnoticed, and less. */
 const lookEvery = 3000;
 
+/** Every how many looks Docker is asked for containers that no record knows. */
+const dockerLookEvery = 5;
 /** Milliseconds that a stop waits for a look under way, which begins nothing any more. */
 const stopPatience = 8000;
 
@@ -22,6 +24,7 @@ export class Reconciler {
   private looking: Promise<void> | undefined;
   private again = false;
   private knowsOrphans = false;
+  private looks = 0;
 
   constructor(private readonly host: Host) {
     this.mending = new Mending(host);
@@ -91,18 +94,19 @@ export class Reconciler {
 
   /** Docker may be down for longer than the service: what cannot be looked at now is looked at later, and stays till then. */
   private async lookForOrphans(): Promise<void> {
-    try {
+    await this.attempt('orphans', 'orphans could not be looked for', {}, async () => {
+      this.looks += 1;
+      if (this.knowsOrphans) return this.host.orphans.lookAgain(this.looks % dockerLookEvery === 0);
       await this.host.orphans.look();
       this.knowsOrphans = true;
-    } catch (error) {
-      this.host.logger.warn({ reason: describeError(error) }, 'orphans could not be looked for; it is tried again');
-    }
+    });
   }
 
   private async lookOnce(): Promise<void> {
     const { signal } = this.stopping;
-    if (!this.knowsOrphans) await this.lookForOrphans();
     await this.attempt('bridge', 'the bridge could not be mended', {}, () => this.mending.look(signal));
+    if (signal.aborted) return;
+    await this.lookForOrphans();
     await this.attempt('forget', 'ended tasks could not be forgotten', {}, () => this.forget());
     for (const record of this.host.records.all()) {
       if (signal.aborted) return;

@@ -25,6 +25,8 @@ export async function undo(host: Host, hash: string): Promise<StepKind[]> {
     const failures = await undoPlan(others, host.handlers, context, report);
     if (failures.length === 0) await undoPlan(record.plan.filter(isHeld), host.handlers, context, report);
     note(host, record, failures);
+    // An attach that took up an orphan has undone that as well.
+    if (failures.length === 0) host.orphans.settle(hash);
     return failures.map(({ kind }) => kind);
   } finally {
     context.release();

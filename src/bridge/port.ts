@@ -16,6 +16,11 @@ export interface PortPlan {
   readonly mac: Mac;
 }
 
+/** Whether a link bears a name as tasks' ports do: `ve` and ten digits of the task's hash. */
+export function isPortName(name: string): boolean {
+  return /^ve[0-9a-f]{10}$/.test(name);
+}
+
 /** A port as the bridge has it; `address` by its forwarding and neighbour entries. */
 export interface BridgePort {
   readonly name: string;

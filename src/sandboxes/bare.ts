@@ -43,11 +43,18 @@ export class BareSandboxes {
 
   /** All of this instance's, `<instance>-<20 hex digits>`. */
   async list(): Promise<BareNamespace[]> {
-    const names = new Set([...pinnedNames(), ...(await resolverFolders())]);
-    return [...names].flatMap((name) => {
-      const hash = this.hashOf(name);
-      return hash === undefined ? [] : [{ name, hash, pinned: isPinned(name) }];
-    });
+    return [...(await this.named())].map(([name, hash]) => ({ name, hash, pinned: isPinned(name) }));
+  }
+
+  /** The hash by the name of each, without a look at what they are. */
+  async named(): Promise<Map<string, string>> {
+    const names = [...pinnedNames(), ...(await resolverFolders())];
+    return new Map(
+      names.flatMap((name): [string, string][] => {
+        const hash = this.hashOf(name);
+        return hash === undefined ? [] : [[name, hash]];
+      }),
+    );
   }
 
   /** Pids of the processes inside; empty when there is no such namespace. */

@@ -93,6 +93,14 @@ it('tasks whose state files are all gone live on, keep their addresses, and are 
   await settles(3);
   await expectTraffic();
   const fourth = await attach('fourth', {});
+  const spare = await lab.createEni();
+  for (const { id, body } of tasks) {
+    const other = await service.post(id, { ...body, eni: { macAddress: spare.mac } });
+    expect(other, JSON.stringify(other.body)).toMatchObject({ status: 409, body: { code: 'task-exists' } });
+  }
+  const { status } = await service.post('bare', { ...tasks[1]?.body, sandbox: undefined });
+  expect(status).toBe(409);
+  await expectTraffic();
   expect(tasks.map(({ linkLocal }) => linkLocal)).not.toContain(fourth.linkLocal);
   expect((await service.del('fourth')).status).toBe(200);
   await expectAdopted();
@@ -103,6 +111,8 @@ it('tasks whose state files are all gone are brought home by DELETE, with name, 
   for (const file of files()) rmSync(file);
   service = await start();
   await settles(3);
+  // A POST that fails does not hide the orphan.
+  expect((await service.post('bare', { eni: { macAddress: tasks[0]?.eni.mac } })).status).toBe(409);
   for (const { id, eni } of tasks) {
     expect(await service.del(id, { force: true })).toMatchObject({ status: 200, body: { state: 'DETACHED' } });
     const link = await new Inside(lab.host.path).link(eni.hostName);

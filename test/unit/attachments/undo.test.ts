@@ -52,6 +52,7 @@ function bareHost(): Host {
     records: new TaskRecords(memoryStore(), logger),
     operations: new Operations(),
     retries: new Retries(),
+    orphans: { settle: () => undefined },
     metrics: { stepEnded: () => undefined, undoFailed: () => undefined },
     handlers: Object.fromEntries(plan.map(({ kind }) => [kind, handler(kind)])),
   };
