@@ -14,10 +14,14 @@ import { EniLimit } from './capacity/eni-limit.js';
 import { composeHost } from './compose-host.js';
 import type { CredentialsServer } from './credentials/credentials-server.js';
 import { FileLock } from './kernel/file-lock.js';
+import { InstanceLock } from './kernel/instance-lock.js';
 import { pinReach } from './kernel/pin-reach.js';
 import type { DockerEvents } from './sandboxes/docker-events.js';
 import type { Settings } from './settings.js';
 import { RecordStore } from './store/record-store.js';
+
+/** Milliseconds that a start waits for a service of the same instance name to be gone. */
+const predecessorPatience = 3000;
 
 /** The service without its API: everything that outlives a request, started in order and stopped in the opposite one. */
 export class Daemon {
@@ -31,7 +35,7 @@ export class Daemon {
     readonly host: Host,
     readonly credentialsServer: CredentialsServer,
     private readonly store: RecordStore,
-    private readonly lock: FileLock,
+    private readonly locks: readonly { release(): void }[],
   ) {
     this.attachments = new Attachments(host);
     this.reconciler = new Reconciler(host);
@@ -46,10 +50,11 @@ export class Daemon {
     if (reaches === null) logger.warn(detail);
     mkdirSync(settings.stateDir, { recursive: true, mode: 0o700 });
     mkdirSync(settings.runDir, { recursive: true, mode: 0o700 });
-    const lock = FileLock.acquire(join(settings.stateDir, 'lock'));
+    const stateLock = FileLock.acquire(join(settings.stateDir, 'lock'));
+    const instanceLock = await InstanceLock.acquire(settings.instance, predecessorPatience);
     const store = await RecordStore.open(settings.stateDir, logger);
     const { host, credentialsServer } = composeHost(settings, store, logger);
-    return new Daemon(host, credentialsServer, store, lock);
+    return new Daemon(host, credentialsServer, store, [instanceLock, stateLock]);
   }
 
   async start(): Promise<void> {
@@ -87,7 +92,7 @@ export class Daemon {
     host.bridge.close();
     host.hostNetlink.close();
     host.hostNamespace.close();
-    this.lock.release();
+    for (const lock of this.locks) lock.release();
   }
 
   readonly report: HostReport = async () => {

@@ -6,6 +6,7 @@ import { TokenFile } from '../api/token-file.js';
 import type { ListenAddress } from '../environment-reader.js';
 import { describeError } from '../errors.js';
 import { FileLock, LockedError } from '../kernel/file-lock.js';
+import { InstanceLock } from '../kernel/instance-lock.js';
 import { openNamespace } from '../kernel/namespaces.js';
 import { NetlinkSession } from '../kernel/netlink.js';
 import { pinReach } from '../kernel/pin-reach.js';
@@ -57,12 +58,14 @@ export async function checkPort(variable: string, address: ListenAddress | null,
 }
 
 /** Whether the bridge's namespace is free or this instance's own. */
-export async function checkNames({ instance, bridge }: Settings): Promise<Finding> {
+export async function checkNames({ instance, bridge }: Settings, serving: boolean): Promise<Finding> {
   const name = 'names';
   const path = pinPath(instance);
   if (!existsSync(path)) return ok(name, `${path} is free`);
   if (!isPinned(instance))
     return fail(name, `${path} is there and is no namespace`, 'Remove it, or set TASK_ENI_BRIDGE_NETNS.');
+  if (!serving && InstanceLock.isHeld(instance))
+    return fail(name, `${path} is held by another service`, 'Stop that service, or set TASK_ENI_BRIDGE_NETNS.');
   const namespace = openNamespace(path);
   const session = NetlinkSession.open(namespace);
   try {

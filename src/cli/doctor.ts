@@ -27,7 +27,7 @@ async function examine(environment: NodeJS.ProcessEnv): Promise<Finding[]> {
     ['sandboxes', () => checkDocker(settings, environment)],
     ['dhclient', () => checkDhclient(settings)],
     ['instance metadata', () => checkMetadata(settings)],
-    ['names', () => checkNames(settings)],
+    ['names', () => checkNames(settings, serving)],
     ['folders', () => checkFolders(settings)],
     ['state lock', () => checkLock(settings, serving)],
     ['token', () => checkToken(settings)],
