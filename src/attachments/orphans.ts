@@ -71,7 +71,7 @@ export class Orphans {
       this.suspected = suspects;
       return;
     }
-    for (const traces of [...this.found.values()])
+    for (const traces of this.found.values())
       if (withDocker || (traces.sandbox?.containerId ?? null) === null) await this.judge(traces);
   }
 

@@ -44,7 +44,7 @@ it('a second service of the same name does not start, says why, and harms nothin
   );
   const failure = await doctor.catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(CommandError);
-  expect(String((failure as CommandError).stdout)).toMatch(/names.*is held by another service/);
+  expect((failure as CommandError).stdout).toMatch(/names.*is held by another service/);
 });
 
 it('a killed one is followed at once, whoever locks what everybody may open, and whatever it has left running', async () => {
