@@ -62,5 +62,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 const code = await run();
-// Not at once: what standard output refused is told only after the write.
-setImmediate(() => process.exit(code));
+// Not at once: a pipe takes only what it holds until it is read, and what was refused is told after the write.
+process.stdout.write('', () => setImmediate(() => process.exit(code)));

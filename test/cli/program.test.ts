@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +14,7 @@ import { type ApiApp, makeApiApp } from '../api/api-app.js';
 import { inCheckout } from '../lab/checkout.js';
 import { readyRecord } from '../unit/api/sample-record.js';
 
-const many = 100;
+const many = 500;
 let folder: string;
 let api: ApiApp;
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
   api = await makeApiApp({ apiSocket: join(folder, 'api.sock'), apiAddress: null });
   await api.app.get(Listeners).start(api.app.getHttpAdapter().getInstance());
   for (let n = 0; n < many; n += 1)
-    api.attachments.put({ ...readyRecord, taskId: `task-${n}` as TaskId, hash: `${n}`, warnings: ['w'.repeat(1000)] });
+    api.attachments.put({ ...readyRecord, taskId: `task-${n}` as TaskId, hash: `${n}`, warnings: ['w'.repeat(2000)] });
 });
 afterAll(async () => {
   await api.app.get(Listeners).stop();
@@ -68,10 +69,14 @@ describe('task-eni', () => {
   });
 
   it('gives all of a long answer to a reader that is slow', async () => {
-    const { code, out } = await ended(start(['status', '--json']));
+    const program = start(['status', '--json']);
+    // The reader takes its time: what the pipe does not hold waits in the program meanwhile.
+    await once(program.stdout ?? program, 'readable');
+    await delay(200);
+    const { code, out } = await ended(program);
     expect(code).toBe(0);
-    // More than a pipe holds.
-    expect(out.length).toBeGreaterThan(64 * 1024);
+    // More than a pipe or a socket holds.
+    expect(out.length).toBeGreaterThan(512 * 1024);
     expect((JSON.parse(out) as { tasks: unknown[] }).tasks).toHaveLength(many);
   });
 
