@@ -1,6 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger, destination, pino } from 'pino';
-import pretty from 'pino-pretty';
 
 /** Paths at which a secret could stand in an object that is logged by mistake. */
 const redacted = ['secretAccessKey', 'sessionToken', 'accessKeyId', 'authorization', 'token'].flatMap((name) => [
@@ -10,9 +9,12 @@ const redacted = ['secretAccessKey', 'sessionToken', 'accessKeyId', 'authorizati
 ]);
 
 /** JSON lines on standard output; readable ones on a terminal. Written synchronously: the last line before a crash is the one that matters. */
-export function createLogger(level: string): Logger {
+export async function createLogger(level: string): Promise<Logger> {
   const options = { level, redact: { paths: redacted, censor: '[redacted]' }, base: { pid: process.pid } };
-  if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: 'pid', translateTime: 'HH:MM:ss.l' }));
+  if (process.stdout.isTTY) {
+    const { default: pretty } = await import('pino-pretty');
+    return pino(options, pretty({ sync: true, ignore: 'pid', translateTime: 'HH:MM:ss.l' }));
+  }
   return pino(options, destination({ fd: 1, sync: true }));
 }
 

@@ -20,7 +20,7 @@ const stopPatience = 12_000;
 export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   const settings = parse(environment);
   if (settings === undefined) return 1;
-  const logger = createLogger(settings.logLevel);
+  const logger = await createLogger(settings.logLevel);
   logWarnings(logger);
   // Which Node the AWS SDK will want in years to come is for whoever develops the service.
   environment['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { join } from 'node:path';
-import Docker from 'dockerode';
+import type Docker from 'dockerode';
 import { describeError, TaskEniError } from '../errors.js';
 import { SettingsError } from '../settings.js';
 import { type DockerAddress, formatDockerAddress } from './docker-host.js';
@@ -35,11 +35,12 @@ const usual = 10_000;
 
 /** The engine's API. Every call has an end: an engine that does not answer is `docker-unavailable`. */
 export class DockerConnection {
-  private readonly docker: Docker;
+  private readonly options: Docker.DockerOptions;
+  private docker: Promise<Docker> | undefined;
   readonly name: string;
 
   constructor(address: DockerAddress) {
-    this.docker = new Docker(dockerOptions(address));
+    this.options = dockerOptions(address);
     this.name = formatDockerAddress(address);
   }
 
@@ -52,6 +53,8 @@ export class DockerConnection {
     request: (docker: Docker, signal: AbortSignal) => Promise<T>,
     { within = usual, cancel }: CallOptions = {},
   ): Promise<T> {
+    this.docker ??= connect(this.options);
+    const docker = await this.docker;
     const controller = new AbortController();
     const { signal } = controller;
     const ended = new Promise<never>((_resolve, reject) => {
@@ -63,7 +66,7 @@ export class DockerConnection {
     cancel?.addEventListener('abort', cancelled);
     try {
       // A race, for aborting is not enough: a response cut off in its body never settles in docker-modem.
-      return await Promise.race([request(this.docker, signal), ended]);
+      return await Promise.race([request(docker, signal), ended]);
     } catch (error) {
       throw this.translate(error, doing);
     } finally {
@@ -95,6 +98,12 @@ export class DockerConnection {
     }
     return this.unavailable(`did not ${doing}: ${describeError(error)}`, error);
   }
+}
+
+/** dockerode comes with an SSH client and gRPC, a seventh of all that the service loads: hosts without Docker do without. */
+async function connect(options: Docker.DockerOptions): Promise<Docker> {
+  const { default: Engine } = await import('dockerode');
+  return new Engine(options);
 }
 
 /** Everything is said outright, for docker-modem fills each gap from the process's environment. */

@@ -58,12 +58,18 @@ describe('the layout of the sources', () => {
   it.each([
     ['netlink', 'src/kernel/'],
     ['koffi', 'src/kernel/'],
-    ['dockerode', 'src/sandboxes/'],
     ['prom-client', 'src/metrics/'],
   ])('has %s in one folder only', (library, folder) => {
     const strangers = imports.filter(({ from, to, values }) => values && to === library && !from.startsWith(folder));
     expect(strangers).toEqual([]);
   });
+
+  it.each(['dockerode', 'pino-pretty', '@aws-sdk/client-sts', '@aws-sdk/client-ec2'])(
+    'has %s loaded on demand, since many hosts do without',
+    (library) => {
+      expect(imports.filter(({ to, values }) => values && to === library)).toEqual([]);
+    },
+  );
 
   it('has no file above 250 lines, in sources and tests', () => {
     const long = [...sources, ...filesBelow('test')].filter((file) => textOf(file).split('\n').length > 251);
