@@ -45,6 +45,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
   let engine: DockerEngine;
   let lab: Lab;
   let cluster: Cluster;
+  let pauseImage: string;
   let eni: Eni;
   let network: Network;
   let pings: Pings;
@@ -54,6 +55,13 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
   const inPod = async (...command: string[]) => kubectl('exec', await pod(), '--', ...command);
   const upgrade = (...args: string[]) =>
     cluster.helm('upgrade', 'task-eni', 'helm/task-eni', '-n', 'task-eni', ...args);
+  /** Resolves when the pod is another one, and ready. */
+  const changesPod = async (change: () => Promise<unknown>) => {
+    const former = await pod();
+    await change();
+    await expect.poll(pod, { timeout: 90_000 }).toSatisfy((now: string) => /^\S+$/.test(now) && now !== former);
+    await kubectl('wait', '--for=condition=Ready', await pod(), '--timeout=150s');
+  };
   const fetchKey = async () => {
     const url = `http://169.254.170.2${network.credentials.relativeUri}`;
     const patient = ['--max-time', '5', '--retry', '30', '--retry-delay', '1', '--retry-all-errors'];
@@ -64,7 +72,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
   beforeAll(async () => {
     engine = await DockerEngine.start();
     const archive = await imageArchive(await packTarball(), engine);
-    const pauseImage = await engine.importImage('pause');
+    pauseImage = await engine.importImage('pause');
     lab = await Lab.create({ name: 'kubernetes', dhcp: true });
     await engine.docker('save', '--output', `${lab.directory}/pause.tar`, pauseImage);
     cluster = await Cluster.start(lab, { pauseImage: `docker.io/${pauseImage}`, helm: helmProgram ?? '' });
@@ -111,10 +119,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
   ])(
     'leaves the task its network and its credentials when the pod %s',
     async (_how, interrupt) => {
-      const former = await pod();
-      await interrupt();
-      await expect.poll(pod, { timeout: 90_000 }).toSatisfy((now: string) => /^\S+$/.test(now) && now !== former);
-      await kubectl('wait', '--for=condition=Ready', await pod(), '--timeout=150s');
+      await changesPod(interrupt);
       const now = await cluster.api('GET', '/tasks/web-1/network?verify=true');
       expect(now).toMatchObject({ state: 'READY', drift: [] });
       expect(await fetchKey()).toBe('ASIAIOSFODNN7EXAMPLE');
@@ -141,9 +146,19 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
     expect(home).toContain(eni.mac);
   });
 
-  it('is taken by the API for nodes with Docker', async () => {
-    expect(await upgrade('--dry-run=server', '-f', example('docker'))).toContain('STATUS: pending-upgrade');
-  });
+  it('attaches a task in a pause container on a node with Docker, and leaves it its network when the pod is deleted', async () => {
+    await cluster.startDocker(`${lab.directory}/pause.tar`, pauseImage, `${ecr}/pause:3.10`);
+    await changesPod(() => upgrade('-f', example('docker'), '--set', 'image.repository=registry.lab/task-eni'));
+    const { mac: macAddress } = await lab.createEni();
+    const task = await cluster.api<Network>('POST', '/tasks/web-2/network', { eni: { macAddress } });
+    expect(task).toMatchObject({ state: 'READY', sandbox: { kind: 'docker', owned: true } });
+    const inTask = [`--net=/proc/${task.sandbox.pid}/ns/net`, 'ping', '-c', '1', '-W', '5', gateway];
+    expect(await cluster.run('nsenter', ...inTask)).toContain('1 received');
+    await changesPod(async () => kubectl('delete', await pod()));
+    expect(await cluster.api('GET', '/tasks/web-2/network?verify=true')).toMatchObject({ state: 'READY', drift: [] });
+    expect(await cluster.run('nsenter', ...inTask)).toContain('1 received');
+    expect(await cluster.api('DELETE', '/tasks/web-2/network')).toMatchObject({ state: 'DETACHED' });
+  }, 300_000);
 
   it("is refused with what is missing where the Prometheus operator's kinds are not, and has its objects where they are", async () => {
     const monitored = ['-f', example('monitored'), '--set', 'image.repository=registry.lab/task-eni'];

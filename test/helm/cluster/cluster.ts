@@ -6,7 +6,7 @@ import { inCheckout } from '../../lab/checkout.js';
 import { CommandError } from '../../lab/command.js';
 import { type Booted, InnerMachine } from '../../lab/inner-machine.js';
 import type { Lab } from '../../lab/lab.js';
-import { foundation, kubeconfig, rest, writeFiles } from './programs.js';
+import { docker, foundation, kubeconfig, rest, writeFiles } from './programs.js';
 
 /** What enters a machine is not in its control groups, in which the kubelet and containerd must be, as what they start is. */
 const join = 'for group in /sys/fs/cgroup/*/; do echo 0 >"$group/cgroup.procs"; done; exec "$@"';
@@ -76,6 +76,15 @@ export class Cluster extends InnerMachine {
     const images = (...args: string[]) => this.run('ctr', '--namespace', 'k8s.io', 'images', ...args);
     await images('import', archive);
     for (const name of names) await images('tag', `docker.io/${image}`, name);
+  }
+
+  /** Gives the node a Docker engine, and that an image of an archive under another name. */
+  async startDocker(archive: string, image: string, name: string): Promise<void> {
+    const client = (...args: string[]) => this.run('docker', '--host=unix:///run/docker.sock', ...args);
+    this.launch('docker', docker);
+    await this.until('docker', () => client('version'));
+    await client('load', '--input', archive);
+    await client('tag', image, name);
   }
 
   private launch(name: string, command: string[]): void {

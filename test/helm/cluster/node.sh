@@ -43,7 +43,7 @@ for setting in vm/overcommit_memory=1 vm/panic_on_oom=0 kernel/panic=10 kernel/p
 done
 
 # Folders of the node's own: overlayfs cannot be the upper folder of another, and what this machine has in the others is not the node's.
-for folder in var/lib/containerd var/lib/kubelet var/lib/task-eni var/log etc/netns; do
+for folder in var/lib/containerd var/lib/docker var/lib/kubelet var/lib/task-eni var/log etc/netns; do
   mkdir -p "$folder"
   mount -t tmpfs -o mode=0755 tmpfs "$folder"
 done

@@ -161,3 +161,13 @@ export const rest = (folder: string): Record<string, string[]> => ({
     `--node-ip=${vpc.primary}`,
   ],
 });
+
+/** A Docker engine that runs its containers in the node's containerd, beside those of Kubernetes, and gives them no network. */
+export const docker = [
+  'dockerd',
+  '--containerd=/run/containerd/containerd.sock',
+  '--host=unix:///run/docker.sock',
+  '--bridge=none',
+  ...['iptables', 'ip6tables', 'ip-forward', 'ip-masq'].map((name) => `--${name}=false`),
+  '--exec-opt=native.cgroupdriver=cgroupfs',
+];
