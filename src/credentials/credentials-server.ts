@@ -197,7 +197,7 @@ export class CredentialsServer {
 
   private succeed(process: ServerProcess): void {
     this.problem = '';
-    this.parts.logger.info({ pid: process.pid, entries: this.entries.size }, 'the credentials server serves');
+    this.parts.logger.info({ serverPid: process.pid, entries: this.entries.size }, 'the credentials server serves');
     // Ten seconds of life make a later end a new one, not the next of a row.
     const steady = setTimeout(() => (this.failures = 0), 10_000);
     void process.ended.then(() => clearTimeout(steady));

@@ -19,9 +19,9 @@ export async function sweepLeftovers(instance: string, live: ReadonlySet<string>
   const left = clientsOf(instance);
   await Promise.all(
     left.map(async (client) => {
-      log.info({ pid: client.pid }, 'a DHCP client of a former run is ended');
+      log.info({ clientPid: client.pid }, 'a DHCP client of a former run is ended');
       await stopProcess(client, graceMs).catch((error: unknown) => {
-        log.error({ pid: client.pid, reason: describeError(error) }, 'a DHCP client of a former run does not end');
+        log.error({ clientPid: client.pid, reason: describeError(error) }, 'a DHCP client of a former run does not end');
       });
     }),
   );

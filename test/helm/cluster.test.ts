@@ -4,10 +4,12 @@ import { loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Network } from '../lab/answers.js';
 import { inCheckout } from '../lab/checkout.js';
+import { run } from '../lab/command.js';
 import { DockerEngine } from '../lab/docker-engine.js';
 import type { Eni } from '../lab/eni.js';
 import { Lab } from '../lab/lab.js';
-import { image, imageArchive } from '../packaging/built-image.js';
+import { vpc } from '../lab/vpc.js';
+import { builtImage } from '../packaging/built-image.js';
 import { packTarball } from '../packaging/installed-package.js';
 import { Pings } from '../packaging/pings.js';
 import { helmProgram } from './chart.js';
@@ -52,7 +54,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
 
   const kubectl = (...args: string[]) => cluster.kubectl('--namespace=task-eni', ...args);
   const pod = () => kubectl('get', 'pods', '-o', 'name').then((name) => name.trim());
-  const inPod = async (...command: string[]) => kubectl('exec', await pod(), '--', ...command);
+  const inPod = (...command: string[]) => kubectl('exec', 'daemonset/task-eni', '--', ...command);
   const upgrade = (...args: string[]) =>
     cluster.helm('upgrade', 'task-eni', 'helm/task-eni', '-n', 'task-eni', ...args);
   /** Resolves when the pod is another one, and ready. */
@@ -71,14 +73,14 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
 
   beforeAll(async () => {
     engine = await DockerEngine.start();
-    const archive = await imageArchive(await packTarball(), engine);
+    const image = await builtImage(await packTarball(), engine);
     pauseImage = await engine.importImage('pause');
     lab = await Lab.create({ name: 'kubernetes', dhcp: true });
     await engine.docker('save', '--output', `${lab.directory}/pause.tar`, pauseImage);
     cluster = await Cluster.start(lab, { pauseImage: `docker.io/${pauseImage}`, helm: helmProgram ?? '' });
     await cluster.importImage(`${lab.directory}/pause.tar`, pauseImage);
     const names = ['registry.lab/task-eni:0.1.0', 'registry.lab/task-eni:0.1.1', `${ecr}/task-eni:0.1.0`];
-    await cluster.importImage(archive, image, ...names);
+    await cluster.importImage(image.archive, image.name, ...names);
   }, 600_000);
   afterAll(async () => {
     await cluster?.halt();
@@ -92,6 +94,28 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
     expect(await inPod('task-eni', 'doctor')).toMatch(/This host can run task-eni/);
     expect(await inPod('task-eni', 'status')).toMatch(/No task has a network/);
   }, 200_000);
+
+  it('logs JSON lines and nothing else', async () => {
+    for (const line of (await kubectl('logs', 'daemonset/task-eni')).trim().split('\n'))
+      expect(JSON.parse(line)).toHaveProperty('msg');
+  });
+
+  it('keeps of a privileged container only the capabilities that the image names', async () => {
+    const [, named] =
+      /--bounding-set=-all,([^"]*)/.exec(readFileSync(inCheckout('deploy/image/Dockerfile'), 'utf8')) ?? [];
+    const pid = await cluster.run('pgrep', '-f', '^node /usr/local/bin/task-eni serve');
+    const status = await cluster.run('cat', `/proc/${pid.trim()}/status`);
+    for (const field of ['CapEff', 'CapBnd']) {
+      const held = await run('capsh', [`--decode=${new RegExp(`^${field}:\\s*(\\w+)`, 'm').exec(status)?.[1]}`]);
+      const kept = held
+        .trim()
+        .split('=')[1]
+        ?.split(',')
+        .map((name) => name.replace('cap_', '+'));
+      expect(kept?.toSorted()).toEqual(named?.split(',').toSorted());
+    }
+    expect(status).toMatch(/^NoNewPrivs:\s1$/m);
+  });
 
   it('attaches a task for an agent on the node, with its credentials and its lease', async () => {
     eni = await lab.createEni();
@@ -203,4 +227,12 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
     await cluster.shell(label?.replace('namespace task-eni', 'namespace strict --overwrite') ?? '');
     expect(await create()).toContain('pod/strict created');
   });
+
+  it('serves metrics on a node whose address is an IPv6 one', async () => {
+    await cluster.moveNode(vpc.ipv6Primary);
+    await changesPod(async () => kubectl('delete', await pod()));
+    expect(await cluster.run('curl', '-sSg', '--max-time', '5', `http://[${vpc.ipv6Primary}]:9680/metrics`)).toContain(
+      'task_eni_eni_available',
+    );
+  }, 200_000);
 });

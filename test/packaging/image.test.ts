@@ -9,7 +9,7 @@ import type { Eni } from '../lab/eni.js';
 import { filesOf } from '../lab/engine-files.js';
 import { Lab } from '../lab/lab.js';
 import { wireLines } from '../lab/vpc.js';
-import { image, imageArchive } from './built-image.js';
+import { type BuiltImage, builtImage } from './built-image.js';
 import { packTarball } from './installed-package.js';
 import { Pings } from './pings.js';
 
@@ -38,6 +38,7 @@ const folders = [
 describe('the image, on an engine whose host it serves', () => {
   let engine: DockerEngine;
   let lab: Lab;
+  let image: BuiltImage;
   let eni: Eni;
   let network: Network;
   let pings: Pings;
@@ -77,7 +78,7 @@ describe('the image, on an engine whose host it serves', () => {
       `--env=TASK_ENI_PAUSE_IMAGE=${pause}`,
       '--env=TASK_ENI_SANDBOX=docker',
       '--env=DOCKER_HOST=unix:///run/docker.sock',
-      image,
+      image.name,
     );
   };
   const isReady = async () => (await api<{ status: string }>('GET', '/readyz')).status;
@@ -85,8 +86,8 @@ describe('the image, on an engine whose host it serves', () => {
   beforeAll(async () => {
     engine = await DockerEngine.start({ name: 'image' });
     lab = await Lab.create({ name: 'image' });
-    const archive = await imageArchive(await packTarball(), engine);
-    await run('docker', ['load', '--input', archive], { env: engine.environment() });
+    image = await builtImage(await packTarball(), engine);
+    await run('docker', ['load', '--input', image.archive], { env: engine.environment() });
     await start();
   }, 400_000);
   afterAll(async () => {
@@ -101,7 +102,7 @@ describe('the image, on an engine whose host it serves', () => {
   });
 
   it('is smaller than Node and what the service needs together', async () => {
-    const megabytes = Number(await engine.docker('image', 'inspect', '--format', '{{.Size}}', image)) / 1e6;
+    const megabytes = Number(await engine.docker('image', 'inspect', '--format', '{{.Size}}', image.name)) / 1e6;
     expect(megabytes).toBeLessThan(300);
   });
 
@@ -116,6 +117,11 @@ describe('the image, on an engine whose host it serves', () => {
       expect(held.trim().split('=')[1]?.split(',').toSorted()).toEqual(kept.toSorted());
     }
     expect(status).toMatch(/^NoNewPrivs:\s1$/m);
+  });
+
+  it('logs JSON lines and nothing else', async () => {
+    const logs = await run('sh', ['-c', 'docker logs task-eni 2>&1'], { env: engine.environment() });
+    for (const line of logs.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
   });
 
   it('attaches a task in a pause container of the same engine', async () => {

@@ -1,4 +1,6 @@
 /** A Kubernetes of one node, control plane and all, in the network of a lab's host. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,12 +8,15 @@ import { inCheckout } from '../../lab/checkout.js';
 import { CommandError } from '../../lab/command.js';
 import { type Booted, InnerMachine } from '../../lab/inner-machine.js';
 import type { Lab } from '../../lab/lab.js';
-import { docker, foundation, kubeconfig, rest, writeFiles } from './programs.js';
+import { vpc } from '../../lab/vpc.js';
+import { docker, foundation, kubeconfig, kubelet, rest, writeFiles } from './programs.js';
 
 /** What enters a machine is not in its control groups, in which the kubelet and containerd must be, as what they start is. */
 const join = 'for group in /sys/fs/cgroup/*/; do echo 0 >"$group/cgroup.procs"; done; exec "$@"';
 
 export class Cluster extends InnerMachine {
+  private readonly launched = new Map<string, ChildProcess>();
+
   private constructor(
     booted: Booted,
     private readonly lab: Lab,
@@ -35,6 +40,7 @@ export class Cluster extends InnerMachine {
       for (const [name, command] of Object.entries(foundation(cluster.folder))) cluster.launch(name, command);
       await cluster.until('apiserver', () => cluster.kubectl('get', '--raw', '/readyz'));
       for (const [name, command] of Object.entries(rest(cluster.folder))) cluster.launch(name, command);
+      cluster.launch('kubelet', kubelet(cluster.folder, vpc.primary));
       await cluster.until('kubelet', () =>
         cluster.kubectl('wait', '--for=condition=Ready', 'node/node', '--timeout=5s'),
       );
@@ -87,10 +93,23 @@ export class Cluster extends InnerMachine {
     await client('tag', image, name);
   }
 
+  /** Starts the kubelet anew, with another address of the node's. */
+  async moveNode(address: string): Promise<void> {
+    const parent = this.launched.get('kubelet');
+    if (parent === undefined) throw new Error('no kubelet was started');
+    const [pid] = (await readFile(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8')).split(' ');
+    const ended = once(parent, 'exit');
+    process.kill(Number(pid));
+    await ended;
+    this.launch('kubelet', kubelet(this.folder, address));
+    const condition = `--for=jsonpath={.status.addresses[0].address}=${address}`;
+    await this.until('kubelet', () => this.kubectl('wait', condition, 'node/node', '--timeout=5s'));
+  }
+
   private launch(name: string, command: string[]): void {
     const log = openSync(this.logFile(name), 'a');
     const args = [...this.entering(), 'sh', '-c', join, 'sh', ...command];
-    this.lab.host.start('nsenter', args, { stdio: ['ignore', log, log] });
+    this.launched.set(name, this.lab.host.start('nsenter', args, { stdio: ['ignore', log, log] }));
     closeSync(log);
   }
 

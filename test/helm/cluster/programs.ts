@@ -45,7 +45,7 @@ function kubeconfigOf(user: User) {
 }
 
 /** Whoever reaches it may do everything: it is alone in its network but for the lab's VPC. */
-const kubelet = {
+const kubeletConfiguration = {
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
   kind: 'KubeletConfiguration',
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
@@ -90,7 +90,7 @@ export async function writeFiles(folder: string, pauseImage: string, helm: strin
     'service-accounts.key': keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     'service-accounts.pub': keys.publicKey.export({ type: 'spki', format: 'pem' }) as string,
     'tokens.csv': names.map((user) => `token-of-${user},${users[user][0]},${user},${users[user][1]}\n`).join(''),
-    'kubelet.json': JSON.stringify(kubelet),
+    'kubelet.json': JSON.stringify(kubeletConfiguration),
     'containerd.toml': containerd(folder, pauseImage),
     'cni/10-lab.conflist': JSON.stringify(network),
     'bin/kubectl': `#!/bin/sh\nexec ${kubernetes} kubectl "$@"\n`,
@@ -152,15 +152,17 @@ export const rest = (folder: string): Record<string, string[]> => ({
     '--bind-address=127.0.0.1',
     '--leader-elect=false',
   ],
-  kubelet: [
-    kubernetes,
-    'kubelet',
-    `--kubeconfig=${kubeconfig(folder, 'node')}`,
-    `--config=${folder}/kubelet.json`,
-    '--hostname-override=node',
-    `--node-ip=${vpc.primary}`,
-  ],
 });
+
+/** The node, known to the API by this address of its own. */
+export const kubelet = (folder: string, address: string) => [
+  kubernetes,
+  'kubelet',
+  `--kubeconfig=${kubeconfig(folder, 'node')}`,
+  `--config=${folder}/kubelet.json`,
+  '--hostname-override=node',
+  `--node-ip=${address}`,
+];
 
 /** A Docker engine that runs its containers in the node's containerd, beside those of Kubernetes, and gives them no network. */
 export const docker = [
