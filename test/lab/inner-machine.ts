@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run } from './command.js';
+import { type CommandOptions, run } from './command.js';
 import { creatorLives, labIdIn } from './lab-id.js';
 import type { Lab } from './lab.js';
 
@@ -53,7 +53,12 @@ export class InnerMachine {
 
   /** What the program printed. Throws CommandError unless it ends with 0. */
   run(command: string, ...args: string[]): Promise<string> {
-    return run('nsenter', [...this.entering(), command, ...args], { env: { PATH: path } });
+    return this.runWith({}, command, ...args);
+  }
+
+  /** The environment is what is given here, and where programs are. */
+  runWith(options: Omit<CommandOptions, 'cwd'>, command: string, ...args: string[]): Promise<string> {
+    return run('nsenter', [...this.entering(), command, ...args], { ...options, env: { PATH: path, ...options.env } });
   }
 
   /** A request to the service's API over its socket; the answer's body. */

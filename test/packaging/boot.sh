@@ -40,6 +40,8 @@ done
 
 pivot_root . lab/old
 umount -l lab/old
+# As systemd has it unless it is told that it is in a container; what containers mount can then be mounted on the host, too.
+mount --make-rshared /
 exec env -i container=lab TASK_ENI_LAB="${TASK_ENI_LAB:-}" SYSTEMD_UNIT_PATH=/etc/systemd/system:/lab/units \
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
   "$SYSTEMD" --system --unit=lab.target --log-target=console --show-status=no
