@@ -18,6 +18,12 @@ const compilerOptions = {
   outDir: 'out',
 };
 
+/** Makes the folder one whose programs are compiled under strict rules, to `out`. */
+export async function writeProject(directory: string): Promise<void> {
+  await writeFile(`${directory}/package.json`, JSON.stringify({ type: 'module', private: true }));
+  await writeFile(`${directory}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+}
+
 export class GeneratedClient {
   private constructor(readonly directory: string) {}
 
@@ -26,8 +32,7 @@ export class GeneratedClient {
     await mkdir(inCheckout('node_modules'), { recursive: true });
     const directory = await mkdtemp(inCheckout('node_modules/.task-eni-agent-'));
     const client = new GeneratedClient(directory);
-    await writeFile(`${directory}/package.json`, JSON.stringify({ type: 'module', private: true }));
-    await writeFile(`${directory}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    await writeProject(directory);
     const generator = inCheckout('node_modules/openapi-typescript/bin/cli.js');
     await run(process.execPath, [generator, inCheckout('openapi/openapi.json'), '-o', `${directory}/task-eni.ts`]);
     return client;

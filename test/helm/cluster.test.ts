@@ -3,6 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Network } from '../lab/answers.js';
+import { written } from '../guides/guide.js';
+import { everyForm } from '../guides/stand-ins.js';
 import { inCheckout } from '../lab/checkout.js';
 import { run } from '../lab/command.js';
 import { DockerEngine } from '../lab/docker-engine.js';
@@ -17,7 +19,6 @@ import { Cluster } from './cluster/cluster.js';
 import { missingForCluster, operatorKinds } from './cluster/programs.js';
 
 const missing = helmProgram === undefined ? 'helm missing: run test/helm/install.sh' : missingForCluster();
-const guide = readFileSync(inCheckout('deploy/README.md'), 'utf8');
 const gateway = '172.31.0.1';
 const ecr = '123456789012.dkr.ecr.us-west-2.amazonaws.com';
 const example = (name: string) => `helm/task-eni/examples/${name}.yaml`;
@@ -36,12 +37,8 @@ interface Manifest {
   readonly spec: { readonly template: object };
 }
 
-/** The shell lines of the guide that hold the words, with this registry in them. */
-function linesOf(words: string): string {
-  const block = [...guide.matchAll(/^```sh\n([^]*?)^```$/gm)].find(([, text]) => text?.includes(words))?.[1];
-  if (block === undefined) throw new Error(`deploy/README.md has no lines with: ${words}`);
-  return block.replaceAll('REGISTRY', 'registry.lab');
-}
+const [install = ''] = everyForm(written('deploy/README.md › Kubernetes'));
+const [upgradeByGuide = ''] = everyForm(written('deploy/README.md › Upgrade'));
 
 describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (${missing})` : ''}`, () => {
   let engine: DockerEngine;
@@ -90,7 +87,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
   });
 
   it('installs as the guide says, until it is ready', async () => {
-    expect(await cluster.shell(linesOf('helm install'))).toMatch(/successfully rolled out/);
+    expect(await cluster.shell(install)).toMatch(/successfully rolled out/);
     expect(await inPod('task-eni', 'doctor')).toMatch(/This host can run task-eni/);
     expect(await inPod('task-eni', 'status')).toMatch(/No task has a network/);
   }, 200_000);
@@ -129,7 +126,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
   });
 
   it.each([
-    ['is upgraded as the guide says', () => cluster.shell(linesOf('helm upgrade').replace('NEW', '0.1.1'))],
+    ['is upgraded as the guide says', () => cluster.shell(upgradeByGuide)],
     [
       'has no metrics any more',
       () => upgrade('--set', 'image.repository=registry.lab/task-eni', '-f', example('minimal')),
@@ -157,7 +154,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
     await expect.poll(objects, { timeout: 60_000 }).toBe('');
     const left = await cluster.run('nsenter', `--net=${network.sandbox.netns}`, 'ip', '-o', 'address');
     expect(left).toContain(eni.ipv4Address);
-    await cluster.shell(linesOf('helm install'));
+    await cluster.shell(install);
     expect(await cluster.api('GET', '/tasks/web-1/network?verify=true')).toMatchObject({ state: 'READY', drift: [] });
   }, 200_000);
 
@@ -221,9 +218,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
       kubectl -n strict create serviceaccount task-eni`);
     const create = () => cluster.kubectl('-n', 'strict', 'create', '--dry-run=server', '-f', file);
     await expect(create()).rejects.toThrow(/violates PodSecurity "baseline:latest": host namespaces/);
-    const label = linesOf('helm install')
-      .split('\n')
-      .find((line) => line.includes('pod-security'));
+    const label = install.split('\n').find((line) => line.includes('pod-security'));
     await cluster.shell(label?.replace('namespace task-eni', 'namespace strict --overwrite') ?? '');
     expect(await create()).toContain('pod/strict created');
   });

@@ -1,13 +1,15 @@
 /** What an operator gets: the tarball of `npm pack`, and what npm and deploy/install.sh make of it elsewhere. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { run } from '../lab/command.js';
 import { inCheckout } from '../lab/checkout.js';
 import { withLock } from '../lab/file-lock.js';
 
 export interface PackedTarball {
   readonly path: string;
+  /** As npm calls it. */
+  readonly name: string;
   /** Paths in the tarball, without `package/`. */
   readonly files: readonly string[];
 }
@@ -26,17 +28,18 @@ export function packTarball(): Promise<PackedTarball> {
     // What was made of former ones takes hundreds of megabytes.
     for (const entry of await readdir(cache))
       if (!entry.startsWith(name)) await rm(`${cache}/${entry}`, { recursive: true });
-    return { path: `${cache}/${name}.tgz`, files: packed.files.map(({ path }) => path) };
+    return { path: `${cache}/${name}.tgz`, name: packed.filename, files: packed.files.map(({ path }) => path) };
   });
 }
 
-/** A folder that was empty, in which `npm install` put the tarball. */
-export function installByNpm(tarball: PackedTarball): Promise<string> {
+/** A folder that was empty, in which the guide's `npm install` put the tarball. What npm has fetched before is not fetched again. */
+export function installByNpm(tarball: PackedTarball, command: string): Promise<string> {
   return once(tarball, 'npm', async (folder) => {
+    // Without it npm would take the checkout, in which the folder lies, for what is meant.
     await writeFile(`${folder}/package.json`, '{"private":true}\n');
-    const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-    const options = ['install', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...quiet, tarball.path];
-    await run('npm', options, { cwd: folder, timeout: 240_000 });
+    await copyFile(tarball.path, `${folder}/${tarball.name}`);
+    const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
+    await run('sh', ['-c', command], { cwd: folder, env, timeout: 240_000 });
   });
 }
 

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inCheckout } from '../lab/checkout.js';
 import { run } from '../lab/command.js';
+import { written } from '../guides/guide.js';
 import { Lab } from '../lab/lab.js';
 import { type PackedTarball, installByNpm, installByScript, packTarball } from './installed-package.js';
 
@@ -11,6 +13,9 @@ interface Sbom {
   readonly components: readonly { readonly name: string; readonly version: string }[];
 }
 
+const [installing = '', serving = ''] = written(
+  'npm install --omit=dev task-eni-0.1.0.tgz && npx task-eni serve',
+).split(' && ');
 let tarball: PackedTarball;
 let installed: string;
 let host: string;
@@ -18,7 +23,7 @@ let lab: Lab;
 
 beforeAll(async () => {
   tarball = await packTarball();
-  installed = await installByNpm(tarball);
+  installed = await installByNpm(tarball, installing);
   host = await installByScript(tarball);
   lab = await Lab.create({ name: 'tarball' });
 }, 300_000);
@@ -58,6 +63,21 @@ describe('the packed tarball', () => {
     const env = lab.serviceEnvironment();
     const printed = await lab.host.runWith({ env, cwd: installed }, 'npx', '--no-install', 'task-eni', 'doctor');
     expect(printed).toMatch(/This host can run task-eni/);
+  });
+
+  it('serves by npx', async () => {
+    const env = lab.serviceEnvironment();
+    const shell = lab.host.start('sh', ['-c', serving], { env, cwd: installed, stdio: 'ignore', detached: true });
+    const ended = once(shell, 'exit');
+    const socket = ['--unix-socket', `${lab.directory}/run/api.sock`, '--retry', '100', '--retry-delay', '1'];
+    const ready = ['-sS', '--fail', '--retry-all-errors', '--retry-max-time', '30', 'http://localhost/readyz'];
+    try {
+      expect(await run('curl', [...socket, ...ready])).toContain('"status":"ready"');
+    } finally {
+      // As Ctrl-C does.
+      process.kill(-(shell.pid ?? 0), 'SIGINT');
+      await ended;
+    }
   });
 
   it('attaches a task from where it is installed, and detaches it', async () => {
