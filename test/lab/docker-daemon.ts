@@ -21,13 +21,18 @@ function requireCgroups(): void {
   );
 }
 
-/** Resolves when it answers. overlay2 where the disk can, else vfs. */
-export async function startDaemon(files: EngineFiles): Promise<void> {
+/** Resolves when it answers. */
+export async function startDaemon(files: EngineFiles, settings: object): Promise<void> {
   requireCgroups();
   const namespace = namespaceOf(files);
   await run('ip', ['netns', 'add', namespace.name]);
   await namespace.run('ip', 'link', 'set', 'lo', 'up');
-  await writeFile(`${files.directory}/daemon.json`, '{}\n');
+  await writeFile(`${files.directory}/daemon.json`, JSON.stringify(settings));
+  await runDaemon(files);
+}
+
+/** One that ended is started with all that it had. overlay2 where the disk can, else vfs. */
+export async function runDaemon(files: EngineFiles): Promise<void> {
   const failures: string[] = [];
   for (const driver of ['overlay2', 'vfs']) {
     const failure = await tryDaemon(files, driver);
@@ -95,12 +100,12 @@ async function tryDaemon(files: EngineFiles, driver: string): Promise<string | u
   return failure?.message ?? (await readFile(files.log, 'utf8')).slice(-1500);
 }
 
-/** Asks it to end, and waits; what does not end in time is left to {@link removeEngine}. */
-export async function endDaemon(files: EngineFiles): Promise<void> {
+/** Asks it to end, or kills it, and waits; what does not end in time is left to {@link removeEngine}. */
+export async function endDaemon(files: EngineFiles, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   const state = JSON.parse(await readFile(files.state, 'utf8')) as { mark: string };
   const [pid = '', time] = state.mark.split(' ');
   if ((await startTime(Number(pid))) !== time) return;
-  process.kill(Number(pid), 'SIGTERM');
+  process.kill(Number(pid), signal);
   const deadline = Date.now() + 10_000;
   while ((await startTime(Number(pid))) === time && Date.now() < deadline) await sleep(10);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { run } from './command.js';
-import { endDaemon, removeEngine, startDaemon } from './docker-daemon.js';
+import { endDaemon, removeEngine, runDaemon, startDaemon } from './docker-daemon.js';
 import { type EngineFiles, filesOf } from './engine-files.js';
 import { type ImageName, importImage } from './docker-images.js';
 import { markLives, ownMark, withLock } from './file-lock.js';
@@ -26,14 +26,15 @@ export class DockerEngine {
     this.log = files.log;
   }
 
-  static async start(options: { name?: string } = {}): Promise<DockerEngine> {
+  /** `settings` are those of daemon.json; an engine that runs already keeps its own. */
+  static async start(options: { name?: string; settings?: object } = {}): Promise<DockerEngine> {
     const files = filesOf(options.name ?? 'engine');
     await mkdir(`${files.directory}/users`, { recursive: true, mode: 0o711 });
     const engine = new DockerEngine(files);
     await engine.locked(async () => {
       if (!(await engine.answers())) {
         await removeEngine(files);
-        await startDaemon(files);
+        await startDaemon(files, options.settings ?? {});
       }
       await writeFile(engine.userFile, await ownMark());
     });
@@ -44,6 +45,15 @@ export class DockerEngine {
   async pid(): Promise<number> {
     const state = JSON.parse(await readFile(this.files.state, 'utf8')) as { mark: string };
     return Number.parseInt(state.mark);
+  }
+
+  /** The daemon ends; its containers, images and files stay for {@link startAgain}. */
+  end(signal: NodeJS.Signals): Promise<void> {
+    return endDaemon(this.files, signal);
+  }
+
+  startAgain(): Promise<void> {
+    return runDaemon(this.files);
   }
 
   private locked<T>(work: () => Promise<T>): Promise<T> {

@@ -74,6 +74,10 @@ export class ServiceProcess {
     return service;
   }
 
+  get hasEnded(): boolean {
+    return this.ended;
+  }
+
   /** Resolves when /readyz answers 200; throws with the log's end when the process ends first, or after 20 s. */
   async becomesReady(): Promise<void> {
     const deadline = Date.now() + 20_000;

@@ -1,6 +1,30 @@
-/** Loaded into the service before its own code: ends it with SIGKILL at the moment of a step that KILL_AT names, e.g. `move-eni done after`. */
+/**
+ * Loaded into the service before its own code. The file KILL_FILE names a moment, e.g. `move-eni done after` of a step or
+ * `container start before` of a call to Docker: there the service ends itself with SIGKILL.
+ */
 import { subscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
 
-subscribe('task-eni:step', ({ kind, outcome, moment }) => {
-  if (`${kind} ${outcome} ${moment}` === process.env['KILL_AT']) process.kill(process.pid, 'SIGKILL');
-});
+const { KILL_DIST, KILL_FILE } = process.env;
+const { Containers } = await import(`${KILL_DIST}/sandboxes/containers.js`);
+
+function killAt(moment) {
+  try {
+    if (readFileSync(KILL_FILE, 'utf8') !== moment) return;
+  } catch {
+    return;
+  }
+  process.kill(process.pid, 'SIGKILL');
+}
+
+subscribe('task-eni:step', ({ kind, outcome, moment }) => killAt(`${kind} ${outcome} ${moment}`));
+
+for (const method of ['create', 'start', 'destroy']) {
+  const real = Containers.prototype[method];
+  Containers.prototype[method] = async function (...args) {
+    killAt(`container ${method} before`);
+    const result = await real.apply(this, args);
+    killAt(`container ${method} after`);
+    return result;
+  };
+}
