@@ -1,4 +1,5 @@
 /** The ENI's way back to the host, from wherever and however the task left it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Mac } from '../addresses/mac.js';
 import { ignoring, isErrno } from '../kernel/errno.js';
 import { type Link, type LinkChange, linkFlags } from '../kernel/link-message.js';
@@ -28,6 +29,9 @@ export interface WayHome {
 /** Takes a free number at the moment of the move, when the link's own name and its former one are both taken. */
 const freeName = 'eni%d';
 
+/** Milliseconds that an ENI whose namespace ended may take to come home. */
+const arrivalPatience = 3_000;
+
 /** Flags that a link takes along from one namespace to the next. */
 const lastingFlags = linkFlags.noArp | linkFlags.promiscuous | linkFlags.allMulticast;
 
@@ -52,11 +56,25 @@ export function homeChange(link: Link, former: FormerLink, mac: Mac): LinkChange
 export async function bringHome(way: WayHome): Promise<Link | undefined> {
   const left = await leaveTask(way);
   if (left.restored !== undefined) return left.restored;
-  const link = findAtHome(await way.host.session.links(), way.identity);
+  const link = await arrival(way);
   if (link === undefined) return undefined;
   // One that never left is the host's to configure: an attach that failed earlier must not take it down.
   const ours = left.moved || way.wasMoved || link.alias === way.identity.alias;
   return ours ? restore(way, link) : link;
+}
+
+/**
+ * The ENI at home. A physical link whose namespace ended comes there by itself, in the kernel's own time
+ * (default_device_exit_net, net/core/dev.c).
+ */
+async function arrival({ task, host, identity, wasMoved }: WayHome): Promise<Link | undefined> {
+  const onItsWay = task === undefined && wasMoved && identity.kind === null;
+  const deadline = Date.now() + (onItsWay ? arrivalPatience : 0);
+  for (;;) {
+    const link = findAtHome(await host.session.links(), identity);
+    if (link !== undefined || Date.now() >= deadline) return link;
+    await sleep(50);
+  }
 }
 
 interface Left {

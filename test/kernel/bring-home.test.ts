@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bringHome } from '../../src/eni/bring-home.js';
 import { EniWorld, eniMac } from './eni-world.js';
 
@@ -109,6 +109,17 @@ describe('an ENI on its way home', () => {
     onHost('link', 'set', 'eni0', 'alias', link.alias);
     const marked = await bringHome({ task: world.task, host: world.host, identity, former, wasMoved: false });
     expect(marked).toMatchObject(asBefore);
+  });
+
+  it('is waited for, and restored, when its namespace ended and the kernel takes its time to bring it', async () => {
+    const { link, identity, former } = await world.moveIn();
+    const physical = { ...identity, kind: null, peerIndex: null };
+    const looks = vi.spyOn(world.host.session, 'links');
+    const coming = bringHome({ task: undefined, host: world.host, identity: physical, former, wasMoved: true });
+    await expect.poll(() => looks.mock.calls.length).toBeGreaterThan(1);
+    inTask('link', 'set', link.name, 'mtu', '1400');
+    inTask('link', 'set', link.name, 'netns', world.hostName, 'name', 'dev7');
+    expect(await coming).toMatchObject(asBefore);
   });
 
   it('is not missed when it is gone for good, or in a third namespace', async () => {
