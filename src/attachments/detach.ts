@@ -1,9 +1,10 @@
 import { TaskEniError, describeError } from '../errors.js';
+import type { UndoFailure } from '../steps/run-plan.js';
 import type { AttachmentRecord } from '../store/record.js';
 import { isLive } from './conflicts.js';
 import type { Host } from './host.js';
 import { endedRecord } from './task-records.js';
-import { undo } from './undo.js';
+import { undo, undoAll } from './undo.js';
 
 /** A DELETE: everything undone, the record gone. Its answer is the network as it was, with where the ENI is now. */
 export async function detach(host: Host, hash: string): Promise<AttachmentRecord> {
@@ -15,18 +16,28 @@ export async function detach(host: Host, hash: string): Promise<AttachmentRecord
     // A full disk must not keep a task on the host; that the detach began is only for a start after a crash to know.
     host.logger.error({ taskId: before.taskId, reason: describeError(error) }, 'the detach could not be noted');
   });
-  const undoPending = await undo(host, hash);
+  const failures = await undoAll(host, hash);
   const seconds = (performance.now() - started) / 1000;
-  if (undoPending.length > 0) {
+  if (failures.length > 0) {
     host.metrics.detachEnded(false, seconds);
-    host.records.patch(hash, { undoPending });
-    const detail = `${undoPending.join(', ')} could not be undone; it is tried again, and so may this call be`;
-    throw new TaskEniError('step-failed', detail, { taskId: before.taskId, step: undoPending[0] });
+    host.records.patch(hash, { undoPending: failures.map(({ kind }) => kind) });
+    throw notUndone(failures).at({ taskId: before.taskId });
   }
   const detached = await forget(host, host.records.of(hash));
   host.metrics.detachEnded(true, seconds);
   host.logger.info({ taskId: before.taskId, hostInterface: detached.eni?.hostInterface }, 'detached');
   return detached;
+}
+
+/** Of an engine that is away the caller is told what it is told elsewhere, and when to come again. */
+function notUndone(failures: readonly UndoFailure[]): TaskEniError {
+  const [first] = failures;
+  const isAway = ({ error }: UndoFailure) => error instanceof TaskEniError && error.code === 'docker-unavailable';
+  const code = failures.every(isAway) ? 'docker-unavailable' : 'step-failed';
+  const steps = failures.map(({ kind }) => kind).join(', ');
+  const reason = first === undefined ? '' : ` (${describeError(first.error)})`;
+  const detail = `${steps} could not be undone${reason}; it is tried again, and so may this call be`;
+  return new TaskEniError(code, detail, { step: first?.kind, cause: first?.error });
 }
 
 async function forget(host: Host, record: AttachmentRecord): Promise<AttachmentRecord> {

@@ -8,6 +8,7 @@ import type { SandboxRecord } from '../store/record.js';
 import type { BareSandboxes } from './bare.js';
 import { type ForbiddenNamespace, borrow } from './borrowed.js';
 import type { DockerSandboxes } from './docker.js';
+import { hostNamespaces } from './host-namespaces.js';
 import type { Sandbox } from './sandbox.js';
 
 /** Every kind of sandbox: which of the classes acts follows from the plan or the record. */
@@ -30,17 +31,35 @@ export class Sandboxes {
     return borrow(request, this.docker, this.forbidden());
   }
 
-  /** Removes what {@link create} made; the caller's sandbox is left as it is, and absent is fine. */
-  async remove(plan: SandboxPlan, taskId: TaskId): Promise<void> {
+  /**
+   * Removes what {@link create} made; the caller's sandbox is left as it is, and absent is fine. `containerId` is that of a
+   * container which may bear another name by now.
+   */
+  async remove(plan: SandboxPlan, taskId: TaskId, containerId: string | null = null): Promise<void> {
     if (!plan.owned) return;
-    if (plan.kind === 'docker') await this.docker.remove(plan.name, taskId);
-    else await this.bare.remove(plan.name);
+    if (plan.kind === 'netns') await this.bare.remove(plan.name);
+    else if (containerId === null || (await this.docker.remove(containerId, taskId)) !== 'removed')
+      await this.docker.remove(plan.name, taskId);
   }
 
   /** The namespace that the record was made with; undefined when it is gone, or when another has its place. */
   open(record: SandboxRecord): Namespace | undefined {
     for (const path of pathsOf(record)) {
       const namespace = openIfThere(path);
+      if (namespace === undefined) continue;
+      if (String(namespace.cookie) === record.cookie) return namespace;
+      namespace.close();
+    }
+    return undefined;
+  }
+
+  /** Like {@link open}, also when no known path leads there any more because only other processes are left in it. */
+  async search(record: SandboxRecord): Promise<Namespace | undefined> {
+    const known = this.open(record);
+    if (known !== undefined) return known;
+    for (const path of await hostNamespaces()) {
+      // PID 1's may be closed even to root.
+      const namespace = openIfThere(path, 'EACCES', 'EPERM');
       if (namespace === undefined) continue;
       if (String(namespace.cookie) === record.cookie) return namespace;
       namespace.close();
@@ -77,11 +96,12 @@ function pathsOf({ netns, containerId, pid }: SandboxRecord): string[] {
   return containerId === null || pid === null ? [netns] : [`/proc/${pid}/ns/net`, netns];
 }
 
-function openIfThere(path: string): Namespace | undefined {
+function openIfThere(path: string, ...alsoAbsent: readonly string[]): Namespace | undefined {
   try {
     return openNamespace(path);
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ESRCH') || error instanceof NotANamespaceError) return undefined;
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ESRCH', ...alsoAbsent) || error instanceof NotANamespaceError)
+      return undefined;
     throw error;
   }
 }

@@ -19,7 +19,8 @@ export function prepareSandboxStep(sandboxes: Sandboxes): Handler<'prepare-sandb
     async undo({ sandbox: plan }, context) {
       // A descriptor of ours would keep the namespace, and a veth in it, alive.
       context.release();
-      await sandboxes.remove(plan, context.record.taskId);
+      const { taskId, sandbox } = context.record;
+      await sandboxes.remove(plan, taskId, sandbox?.containerId);
     },
   };
 }

@@ -6,6 +6,8 @@ import { Operations } from '../../../src/attachments/operations.js';
 import { Retries } from '../../../src/attachments/retries.js';
 import { TaskRecords } from '../../../src/attachments/task-records.js';
 import type { TaskId } from '../../../src/attachments/task-id.js';
+import { detach } from '../../../src/attachments/detach.js';
+import { TaskEniError } from '../../../src/errors.js';
 import { undo } from '../../../src/attachments/undo.js';
 import type { Step } from '../../../src/steps/step.js';
 import type { AttachmentRecord } from '../../../src/store/record.js';
@@ -18,7 +20,7 @@ const plan: Step[] = [
   { kind: 'start-dhcp', interface: 'eth0', ipv4: null, ipv6: null },
 ];
 
-let failing: Set<string>;
+let failing: Map<string, Error>;
 let undone: string[];
 let host: Host;
 
@@ -37,7 +39,8 @@ function memoryStore(): RecordStore {
 function handler(kind: string) {
   const act = async () => {
     undone.push(kind);
-    if (failing.has(kind)) throw new Error(`${kind} stays`);
+    const error = failing.get(kind);
+    if (error !== undefined) throw error;
   };
   return { do: act, undo: act };
 }
@@ -52,15 +55,15 @@ function bareHost(): Host {
     records: new TaskRecords(memoryStore(), logger),
     operations: new Operations(),
     retries: new Retries(),
+    metrics: { stepEnded: () => undefined, undoFailed: () => undefined, detachEnded: () => undefined },
     orphans: { settle: () => undefined },
-    metrics: { stepEnded: () => undefined, undoFailed: () => undefined },
     handlers: Object.fromEntries(plan.map(({ kind }) => [kind, handler(kind)])),
   };
   return parts as unknown as Host;
 }
 
 beforeEach(() => {
-  failing = new Set();
+  failing = new Map();
   undone = [];
   host = bareHost();
 });
@@ -76,12 +79,36 @@ describe('undoing a task', () => {
   it('keeps its address while anything else of it stays, until that is gone as well', async () => {
     const task = record({ state: 'READY', plan });
     host.records.begin(task);
-    failing.add('start-dhcp');
+    failing.set('start-dhcp', new Error('it stays'));
     expect(await undo(host, task.hash)).toEqual(['start-dhcp']);
     expect(undone).not.toContain('reserve-address');
     failing.clear();
     expect(await undo(host, task.hash)).toEqual([]);
     expect(undone.at(-1)).toBe('reserve-address');
+  });
+
+  it('tries again what stayed alone: the rest may be of another task by then', async () => {
+    const task = record({ state: 'FAILED', plan, undoPending: ['clear-host-config'] });
+    host.records.begin(task);
+    expect(await undo(host, task.hash)).toEqual([]);
+    expect(undone).toEqual(['clear-host-config', 'reserve-address']);
+  });
+});
+
+describe('a detach', () => {
+  const away = new TaskEniError('docker-unavailable', 'the engine is away');
+
+  it.each([
+    ['docker-unavailable', 'it was for Docker alone', [away]],
+    ['step-failed', 'something else failed, too', [away, new Error('EBUSY')]],
+  ] as const)('that could not be finished is %s when %s', async (code, _, errors) => {
+    const task = record({ state: 'READY', plan });
+    host.records.begin(task);
+    failing.set('start-dhcp', errors[0]);
+    if (errors[1] !== undefined) failing.set('clear-host-config', errors[1]);
+    await expect(detach(host, task.hash)).rejects.toMatchObject({ code, step: 'start-dhcp', taskId: task.taskId });
+    failing.clear();
+    expect(await detach(host, task.hash)).toMatchObject({ state: 'DETACHED' });
   });
 });
 
