@@ -76,7 +76,7 @@ export class DockerSandboxes {
     throw new TaskEniError('step-failed', `Docker neither makes nor shows a container ${request.name}`);
   }
 
-  /** Undefined when it has to be tried again: the name was taken, or the image was not there and now is. */
+  /** Undefined when it has to be tried again: the name was taken, the image was not there and now is, or a prune came. */
   private async make(request: PauseRequest): Promise<string | undefined> {
     const { name, image } = request;
     let id: string;
@@ -87,7 +87,13 @@ export class DockerSandboxes {
       else if (!isRefusal(error, 409)) throw error;
       return undefined;
     }
-    await this.containers.start(id, name);
+    try {
+      await this.containers.start(id, name);
+    } catch (error) {
+      // Between the two calls it is a container that does not run: `docker system prune` takes those away.
+      if (isRefusal(error, 404) && (await this.containers.find(id)) === undefined) return undefined;
+      throw error;
+    }
     return id;
   }
 

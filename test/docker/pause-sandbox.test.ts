@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { TaskId } from '../../src/attachments/task-id.js';
 import { readSysctl, writeSysctl } from '../../src/kernel/sysctl.js';
+import { Containers } from '../../src/sandboxes/containers.js';
+import { DockerConnection } from '../../src/sandboxes/docker-connection.js';
 import { DockerSandboxes } from '../../src/sandboxes/docker.js';
+import { parseDockerHost } from '../../src/sandboxes/docker-host.js';
 import type { PauseRequest } from '../../src/sandboxes/pause-container.js';
 import type { Sandbox } from '../../src/sandboxes/sandbox.js';
 import { TestEngine } from './engine.js';
@@ -111,6 +114,17 @@ describe('making a pause container again', () => {
     const made = await engine.docker('create', '--name', `${engine.instance}-a`, ...labels, engine.pauseImage);
     const { record } = await create();
     expect(record.containerId).not.toBe(made);
+  });
+
+  it('makes another when a prune takes it away before it is started', async () => {
+    const prune = ['container', 'prune', '--force', '--filter', `label=task-eni.instance=${engine.instance}`];
+    const start = vi.spyOn(Containers.prototype, 'start').mockImplementationOnce(async (id, name) => {
+      await engine.docker(...prune);
+      await new Containers(new DockerConnection(parseDockerHost(engine.dockerHost, {}))).start(id, name);
+    });
+    const { record } = await create();
+    expect(start).toHaveBeenCalledTimes(3);
+    expect(await engine.inspect(record.containerId!, '.State.Running')).toBe(true);
   });
 
   it('replaces one of ours that resolves names otherwise, unless containers use it', async () => {
