@@ -22,6 +22,7 @@ export class Reconciler {
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
+  private seeking: Promise<void> | undefined;
   private again = false;
   private knowsOrphans = false;
   private looks = 0;
@@ -66,6 +67,8 @@ export class Reconciler {
   /** Docker answers again, or may have: what failed for want of it is tried now. */
   lookAfresh(): void {
     this.host.retries.hurry();
+    // The next look is one that asks Docker, too, for what it made when nobody waited any more.
+    this.looks = -1;
     this.look();
   }
 
@@ -74,7 +77,7 @@ export class Reconciler {
     this.stopping.abort();
     clearInterval(this.timer);
     const bound = new Promise<void>((resolve) => setTimeout(resolve, stopPatience).unref());
-    await Promise.race([this.looking, bound]);
+    await Promise.race([Promise.all([this.looking, this.seeking]), bound]);
   }
 
   private async settle(record: AttachmentRecord, instanceId: string | null): Promise<void> {
@@ -106,7 +109,8 @@ export class Reconciler {
     const { signal } = this.stopping;
     await this.attempt('bridge', 'the bridge could not be mended', {}, () => this.mending.look(signal));
     if (signal.aborted) return;
-    await this.lookForOrphans();
+    // Aside, for an engine that hangs takes its time to say nothing, and tasks that end meanwhile are to be seen.
+    this.seeking ??= this.lookForOrphans().finally(() => (this.seeking = undefined));
     await this.attempt('forget', 'ended tasks could not be forgotten', {}, () => this.forget());
     for (const record of this.host.records.all()) {
       if (signal.aborted) return;
