@@ -28,13 +28,31 @@ export async function startDaemon(files: EngineFiles, settings: object): Promise
   await run('ip', ['netns', 'add', namespace.name]);
   await namespace.run('ip', 'link', 'set', 'lo', 'up');
   await writeFile(`${files.directory}/daemon.json`, JSON.stringify(settings));
-  await runDaemon(files);
+  await runDaemon(files, ['overlay2', 'vfs']);
 }
 
-/** One that ended is started with all that it had. overlay2 where the disk can, else vfs. */
-export async function runDaemon(files: EngineFiles): Promise<void> {
+/** One that ended is started with all that it had. */
+export async function restartDaemon(files: EngineFiles): Promise<void> {
+  // Dead processes that nobody has waited for yet would count as running ones: of the daemon, and of its containerd.
+  for (const file of [`${files.directory}/dockerd.pid`, `${files.exec}/containerd/containerd.pid`])
+    await rm(file, { force: true });
+  await runDaemon(files, [(await stateOf(files)).driver]);
+}
+
+interface DaemonState {
+  /** `pid start-time`. */
+  readonly mark: string;
+  /** Where its images are: overlay2 where the disk can, else vfs. */
+  readonly driver: string;
+}
+
+async function stateOf(files: EngineFiles): Promise<DaemonState> {
+  return JSON.parse(await readFile(files.state, 'utf8')) as DaemonState;
+}
+
+async function runDaemon(files: EngineFiles, drivers: readonly string[]): Promise<void> {
   const failures: string[] = [];
-  for (const driver of ['overlay2', 'vfs']) {
+  for (const driver of drivers) {
     const failure = await tryDaemon(files, driver);
     if (failure === undefined) return;
     failures.push(`${driver}: ${failure}`);
@@ -102,8 +120,7 @@ async function tryDaemon(files: EngineFiles, driver: string): Promise<string | u
 
 /** Asks it to end, or kills it, and waits; what does not end in time is left to {@link removeEngine}. */
 export async function endDaemon(files: EngineFiles, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-  const state = JSON.parse(await readFile(files.state, 'utf8')) as { mark: string };
-  const [pid = '', time] = state.mark.split(' ');
+  const [pid = '', time] = (await stateOf(files)).mark.split(' ');
   if ((await startTime(Number(pid))) !== time) return;
   process.kill(Number(pid), signal);
   const deadline = Date.now() + 10_000;

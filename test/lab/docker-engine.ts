@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { run } from './command.js';
-import { endDaemon, removeEngine, runDaemon, startDaemon } from './docker-daemon.js';
+import { endDaemon, removeEngine, restartDaemon, startDaemon } from './docker-daemon.js';
 import { type EngineFiles, filesOf } from './engine-files.js';
 import { type ImageName, importImage } from './docker-images.js';
 import { markLives, ownMark, withLock } from './file-lock.js';
@@ -52,8 +52,14 @@ export class DockerEngine {
     return endDaemon(this.files, signal);
   }
 
+  /** Takes settings of daemon.json that a running daemon can change. */
+  async configure(settings: object): Promise<void> {
+    await writeFile(`${this.files.directory}/daemon.json`, JSON.stringify(settings));
+    process.kill(await this.pid(), 'SIGHUP');
+  }
+
   startAgain(): Promise<void> {
-    return runDaemon(this.files);
+    return restartDaemon(this.files);
   }
 
   private locked<T>(work: () => Promise<T>): Promise<T> {
@@ -102,7 +108,7 @@ export class DockerEngine {
   }
 
   /** Whether the daemon that was recorded runs and answers. One that was killed and started by somebody else is not ours. */
-  private async answers(): Promise<boolean> {
+  async answers(): Promise<boolean> {
     let state: { mark: string };
     try {
       state = JSON.parse(await readFile(this.files.state, 'utf8')) as { mark: string };

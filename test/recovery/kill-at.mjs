@@ -1,20 +1,27 @@
 /**
  * Loaded into the service before its own code. The file KILL_FILE names a moment, e.g. `move-eni done after` of a step or
- * `container start before` of a call to Docker: there the service ends itself with SIGKILL.
+ * `container start before` of a call to Docker: there the service ends itself with SIGKILL, or the process whose number
+ * stands in a second line.
  */
 import { subscribe } from 'node:diagnostics_channel';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 
 const { KILL_DIST, KILL_FILE } = process.env;
 const { Containers } = await import(`${KILL_DIST}/sandboxes/containers.js`);
 
-function killAt(moment) {
+function due() {
   try {
-    if (readFileSync(KILL_FILE, 'utf8') !== moment) return;
+    return readFileSync(KILL_FILE, 'utf8').split('\n');
   } catch {
-    return;
+    return [];
   }
-  process.kill(process.pid, 'SIGKILL');
+}
+
+function killAt(moment) {
+  const [when, victim = process.pid] = due();
+  if (when !== moment) return;
+  rmSync(KILL_FILE);
+  process.kill(Number(victim), 'SIGKILL');
 }
 
 subscribe('task-eni:step', ({ kind, outcome, moment }) => killAt(`${kind} ${outcome} ${moment}`));

@@ -75,7 +75,6 @@ export function killings({ attaching, detaching, engine: startEngine }: Killings
     writeFileSync(killFile(), moment);
     await expect(work()).rejects.toThrow();
     expect(await service.exited).toMatchObject({ signal: 'SIGKILL' });
-    rmSync(killFile());
     service = await start();
   }
 
