@@ -79,6 +79,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('builds the image, and runs it by compose', async () => {
+      await host.sh('rm -rf context');
       await host.sh(written('deploy/README.md › A Docker host'));
       await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
       expect(await host.sh(`docker exec ${await container()} task-eni doctor`)).toMatch(/This host can run task-eni/);

@@ -105,7 +105,7 @@ describe.skipIf(missing !== undefined)(
       const block = written('README.md › Use it from an agent (2)');
       await host.sh(/\/\/ (npx .*)$/m.exec(block)?.[1] ?? 'false');
       const folder = `${host.folder}/clone/agent`;
-      await mkdir(folder);
+      await mkdir(folder, { recursive: true });
       await writeProject(folder);
       await rename(`${host.folder}/clone/task-eni.ts`, `${folder}/task-eni.ts`);
       await writeFile(`${folder}/guide.ts`, block);
