@@ -21,7 +21,10 @@ export async function sweepLeftovers(instance: string, live: ReadonlySet<string>
     left.map(async (client) => {
       log.info({ clientPid: client.pid }, 'a DHCP client of a former run is ended');
       await stopProcess(client, graceMs).catch((error: unknown) => {
-        log.error({ clientPid: client.pid, reason: describeError(error) }, 'a DHCP client of a former run does not end');
+        log.error(
+          { clientPid: client.pid, reason: describeError(error) },
+          'a DHCP client of a former run does not end',
+        );
       });
     }),
   );
