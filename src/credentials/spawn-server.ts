@@ -8,7 +8,12 @@ import { openAuditFile } from './audit-file.js';
 
 /** Small heap: few objects live longer than a request, and a bigger young generation only holds more garbage. */
 const nodeFlags = ['--max-semi-space-size=8', '--max-old-space-size=96'];
-const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', UV_THREADPOOL_SIZE: '1' };
+const environment = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  UV_THREADPOOL_SIZE: '1',
+  // Threads of io_uring would stay root's.
+  UV_USE_IO_URING: '0',
+};
 const besideThis = new URL('./server/main.js', import.meta.url);
 
 export interface Birth {

@@ -50,7 +50,9 @@ describe('the process of the credentials server', () => {
     const namespaceOf = (path: string) => statSync(path).ino;
     expect(namespaceOf(`/proc/${running.pid()}/ns/net`)).toBe(namespaceOf(`/run/netns/${running.world.bridgeName}`));
     const names = readFileSync(`/proc/${running.pid()}/environ`, 'utf8').split('\0').filter(Boolean);
-    expect(new Set(names.map((line) => line.split('=')[0]))).toEqual(new Set(['PATH', 'UV_THREADPOOL_SIZE']));
+    expect(new Set(names.map((line) => line.split('=')[0]))).toEqual(
+      new Set(['PATH', 'UV_THREADPOOL_SIZE', 'UV_USE_IO_URING']),
+    );
     expect(readlinkSync(`/proc/${running.pid()}/cwd`)).toBe('/');
   });
 
@@ -118,6 +120,23 @@ describe('a credentials server', () => {
     expect(code).toBe(1);
     expect(words).toBe('privileges were not dropped: no_new_privs is not set\n');
     await running.world.remove();
+  });
+
+  it('drops its privileges in every thread where Node refuses to, as that of Debian 13 does', async () => {
+    const world = await (await import('./bridge-world.js')).BridgeWorld.make();
+    const refusal = "{ throw Object.assign(new Error('io_uring may be enabled'), { code: 'ERR_INVALID_STATE' }); }";
+    const refusing = ['--import', `data:text/javascript,process.setgroups = () => ${refusal}`];
+    const server = ['--no-new-privs', process.execPath, ...refusing, compileServer(world.folder)];
+    const child = spawn('setpriv', server, { stdio: ['ignore', 'pipe', 'inherit', 'pipe', 'pipe'] });
+    const threads = () =>
+      readdirSync(`/proc/${child.pid}/task`).map((thread) => {
+        const status = readFileSync(`/proc/${child.pid}/task/${thread}/status`, 'utf8');
+        return /^Uid:\s*(.*)$/m.exec(status)?.[1] + ' ' + /^Groups:[ \t]*(.*?)[ \t]*$/m.exec(status)?.[1];
+      });
+    const dropped = '65534\t65534\t65534\t65534 ';
+    await expect.poll(() => new Set(threads()), { timeout: 10_000 }).toEqual(new Set([dropped]));
+    child.kill('SIGKILL');
+    await world.remove();
   });
 
   it('ends when its parent does', async () => {

@@ -97,7 +97,10 @@ describe('an ENI inside its task', () => {
     const index = identity.index ?? 0;
     expect(await learnedIpv6Gateway(world.task.session, index)).toBeUndefined();
     const stop = await world.advertise('eni0-vpc', '2001:db8:1::/64');
-    await vi.waitFor(async () => expect(await learnedIpv6Gateway(world.task.session, index)).toMatch(/^fe80::/), 5000);
+    await vi.waitFor(
+      async () => expect(await learnedIpv6Gateway(world.task.session, index)).toMatch(/^fe80::/),
+      20_000,
+    );
     stop();
     expect(inTask('-6', 'address', 'show', 'dev', 'eth0').match(/inet6 2001/g)).toHaveLength(1);
     expect(await eniDrift(world.task.session, identity, plan)).toEqual([]);

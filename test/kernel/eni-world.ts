@@ -1,9 +1,6 @@
 /** A host with an ENI (a veth whose other end is "the VPC") and a task's namespace. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pino from 'pino';
 import type { Mac } from '../../src/addresses/mac.js';
 import { type Side, bringHome } from '../../src/eni/bring-home.js';
@@ -85,18 +82,14 @@ export class EniWorld extends World {
   }
 
   /** A router on the ENI's other end that advertises the prefix; gives what stops it. */
-  async advertise(link: string, prefix: string): Promise<() => void> {
-    const folder = mkdtempSync(join(tmpdir(), 'tek-'));
-    const file = join(folder, 'radvd.conf');
-    const settings = 'AdvSendAdvert on; MinRtrAdvInterval 3; MaxRtrAdvInterval 4;';
-    writeFileSync(file, `interface ${link} { ${settings} prefix ${prefix} { AdvAutonomous on; }; };`);
-    const args = ['netns', 'exec', this.hostName, 'radvd', '-n', '-C', file, '-p', join(folder, 'pid'), '-m', 'stderr'];
-    const child = spawn('ip', args, { stdio: 'ignore' });
+  async advertise(link: string, prefix: string): Promise<() => boolean> {
+    const [network = '', length] = prefix.split('/');
+    this.ip(this.hostName, 'address', 'add', `${network}1/${length}`, 'dev', link, 'nodad');
+    const fixed = ['--keep-in-foreground', '--conf-file=/dev/null', '--pid-file=', '--port=0', '--user=root'];
+    const router = [`--interface=${link}`, '--enable-ra', `--ra-param=${link},4,60`, `--dhcp-range=${network},ra-only`];
+    const child = spawn('ip', ['netns', 'exec', this.hostName, 'dnsmasq', ...fixed, ...router], { stdio: 'ignore' });
     await once(child, 'spawn');
-    return () => {
-      child.kill();
-      rmSync(folder, { recursive: true });
-    };
+    return () => child.kill();
   }
 
   bringHome(identity: EniIdentity, former: FormerLink, task: Side | undefined = this.task): Promise<Link | undefined> {

@@ -113,7 +113,7 @@ process.on('unhandledRejection', crash);
 // Unhandled, SIGUSR1 opens Node's inspector, and every process of nobody may send it. The others reach whole groups of processes: the parent acts on them.
 for (const signal of ['SIGUSR1', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 try {
-  dropPrivileges();
+  await dropPrivileges();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : 'privileges were not dropped'}\n`);
   process.exit(1);

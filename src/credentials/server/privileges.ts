@@ -9,11 +9,19 @@ const nobody = 65534;
  * Drops groups, gid and uid, and throws when any thread could still do more than nobody can. no_new_privs is the
  * parent's to set before the exec (setpriv): prctl(2) sets it for one thread, and Node has several by now.
  */
-export function dropPrivileges(): void {
+export async function dropPrivileges(): Promise<void> {
   emptyCoreDumps();
-  process.setgroups?.([]);
-  process.setgid?.(nobody);
-  process.setuid?.(nobody);
+  try {
+    process.setgroups?.([]);
+    process.setgid?.(nobody);
+    process.setuid?.(nobody);
+  } catch (error) {
+    // Node does not when its libuv might use io_uring (CVE-2024-22017), and Debian 13's always might. This one may not: see the
+    // environment that it is started with. Threads of the kernel's that kept root would be found below.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_INVALID_STATE') throw error;
+    const { becomeUser } = await import('../../kernel/become-user.js');
+    becomeUser(nobody);
+  }
   const left = readdirSync('/proc/self/task').flatMap((thread) =>
     privilegesLeft(readFileSync(`/proc/self/task/${thread}/status`, 'utf8'), nobody),
   );
