@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describeError } from '../errors.js';
 import type { AttachmentRecord } from '../store/record.js';
 import { detach, release, retryUndo, undoInterrupted } from './detach.js';
@@ -11,6 +12,8 @@ import { type Decision, decideAtStart, decideWhileRunning, outlived } from './re
 /** Milliseconds between two looks at the tasks' sandboxes: half of how long a task that ended may go unnoticed, and less. */
 const lookEvery = 3000;
 
+/** Milliseconds for which a look holds the main thread at a time. */
+const turn = 5;
 /** Every how many looks Docker is asked for containers that no record knows. */
 const dockerLookEvery = 5;
 /** Milliseconds that a stop waits for a look under way, which begins nothing any more. */
@@ -112,7 +115,13 @@ export class Reconciler {
     // Aside, for an engine that hangs takes its time to say nothing, and tasks that end meanwhile are to be seen.
     this.seeking ??= this.lookForOrphans().finally(() => (this.seeking = undefined));
     await this.attempt('forget', 'ended tasks could not be forgotten', {}, () => this.forget());
+    let turnEnds = performance.now() + turn;
     for (const record of this.host.records.all()) {
+      // Looking at a task that is right takes no turn of the event loop, so that a thousand would hold it.
+      if (performance.now() > turnEnds) {
+        await nextTurn();
+        turnEnds = performance.now() + turn;
+      }
       if (signal.aborted) return;
       const { hash, taskId } = record;
       await this.attempt(`look ${hash}`, 'a task could not be looked at', { taskId }, () => this.lookAt(record));

@@ -1,5 +1,6 @@
 import { heading, say, table } from '../demo/terminal.js';
 import type { AttachResult } from './attach.js';
+import type { LooksResult } from './looks.js';
 import type { Score } from './contest.js';
 import type { CredentialsResult } from './credentials.js';
 import { type Summary, quantile } from './statistics.js';
@@ -82,4 +83,12 @@ export function printCredentials({ throughput, cpuRatio, steady, memory }: Crede
   heading('Memory of the credentials server, MiB');
   const row = (name: string, { rss, pss }: { rss: number; pss: number }) => [name, text(rss / 1024), text(pss / 1024)];
   table([['', 'resident', 'proportional'], row('idle', memory.idle), row('loaded', memory.loaded)]);
+}
+
+export function printLooks({ tasks, look, perTask, share, longestHold }: LooksResult): void {
+  heading(`Looking after ${tasks} tasks, every three seconds`);
+  table([
+    ['processor ms a look', 'ms a task', '% of a core', 'longest hold of the event loop, ms'],
+    [text(look), perTask.toFixed(3), share.toFixed(2), text(longestHold)],
+  ]);
 }
