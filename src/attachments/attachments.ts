@@ -76,6 +76,8 @@ export class Attachments {
     if (!force) await this.refuseJoined(taskId);
     // Whoever came while Docker was asked has changed what is to be detached.
     if (this.host.operations.get(hash) !== undefined) return this.detach(taskId, { force });
+    // And a stop, which nothing may be begun after.
+    this.refuseWhenStopping();
     const record = this.host.records.get(hash);
     // A POST that failed before it had an orphan's place has left a record that says nothing of it.
     const isOrphan = (record === undefined || !holds(record)) && this.host.orphans.adopt(taskId, hash);
