@@ -32,7 +32,6 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
   '.ci/run': { because: 'it is what runs this' },
   'npm run bench': { because: 'it measures for minutes, and passes no judgement' },
   'npm audit --omit=dev': { because: 'not every registry answers it, and what it answers changes by the day' },
-  networkctl: { because: 'systemd-networkd has no part in the lab; what it is told is looked at by udevadm' },
   'test/helm/cluster/install.sh': {
     because: 'it builds a Kubernetes for ten minutes; without it the test that runs the block is skipped',
   },

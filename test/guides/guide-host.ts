@@ -14,6 +14,13 @@ const tools = `${process.env['XDG_CACHE_HOME'] ?? `${homedir()}/.cache`}/task-en
 
 const udev = ['/lib/systemd/systemd-udevd', '/usr/lib/systemd/systemd-udevd'].find((path) => existsSync(path));
 
+const networkd = ['/lib/systemd/systemd-networkd', '/usr/lib/systemd/systemd-networkd'].find((path) =>
+  existsSync(path),
+);
+
+/** Whether hosts can have systemd-networkd, of which networkctl asks over D-Bus. */
+export const hasNetworkd = networkd !== undefined && existsSync('/usr/bin/dbus-daemon');
+
 /** Why the guides cannot be run here; undefined when they can. */
 export function missingForGuides(): string | undefined {
   const compiler = ['/usr/bin/gcc', '/usr/local/bin/gcc'].some((path) => existsSync(path));
@@ -82,6 +89,15 @@ export class GuideHost {
   private async startUdev(): Promise<void> {
     await this.machine.run('rm', '-rf', '/lib/udev/rules.d', '/usr/lib/udev/rules.d');
     await this.machine.run('systemd-run', '--unit=systemd-udevd', '--property=Type=notify', udev ?? '');
+  }
+
+  /** It takes every `en*` for the host's, as Debian's netplan has it. */
+  async startNetworkd(): Promise<void> {
+    const all = '/etc/systemd/network/10-netplan-all-en.network';
+    await this.machine.runWith({ input: '[Match]\nName=en*\n[Network]\nDHCP=yes\n' }, 'tee', all);
+    await this.sh('mkdir -p /run/dbus && install -d -o systemd-network /run/systemd/netif', '/');
+    await this.machine.run('systemd-run', '--unit=dbus', 'dbus-daemon', '--system', '--nofork', '--nopidfile');
+    await this.machine.run('systemd-run', '--unit=systemd-networkd', '--property=Type=notify', networkd ?? '');
   }
 
   private async startDocker(): Promise<void> {

@@ -10,7 +10,7 @@ import { Lab } from '../lab/lab.js';
 import { Sts } from '../lab/sts.js';
 import type { Machine } from '../packaging/machine.js';
 import { Pings } from '../packaging/pings.js';
-import { GuideHost, missingForGuides } from './guide-host.js';
+import { GuideHost, hasNetworkd, missingForGuides } from './guide-host.js';
 import { written } from './guide.js';
 import { everyForm } from './stand-ins.js';
 
@@ -33,6 +33,8 @@ describe.skipIf(missing !== undefined)(
     const containers = async () =>
       (await host.sh('docker ps --all --quiet --filter ancestor=my-image')).split('\n').filter(Boolean);
     const network = () => machine.api<Network>('GET', '/tasks/web-1/network?verify=true');
+
+    const setup = () => host.sh(written('networkctl'), '/');
 
     beforeAll(async () => {
       lab = await Lab.create({ name: 'systemd guide' });
@@ -133,15 +135,23 @@ describe.skipIf(missing !== undefined)(
       expect(await network()).toMatchObject({ state: 'READY', drift: [] });
     }, 120_000);
 
+    it.runIf(hasNetworkd)("has a networkd that takes an ENI for the host's while it is not marked", async () => {
+      await host.startNetworkd();
+      await expect.poll(setup, { timeout: 10_000 }).toMatch(/ens6 .* (configuring|configured|failed)$/m);
+    });
+
     it('has its tools told which ENIs are tasks', async () => {
       // A link of the lab has no driver.
-      const rules = '/etc/udev/rules.d/99-zz-task-eni.rules';
-      await host.sh(`sed -i 's/DRIVERS=="[^"]*", //' ${rules} && udevadm control --reload`);
+      await host.sh(`sed -i 's/DRIVERS=="[^"]*", //' /etc/udev/rules.d/99-zz-task-eni.rules`);
       await machine.systemctl('restart', 'task-eni-host-enis');
       const shown = await host.sh(written('udevadm info /sys/class/net/ens6 | grep TASK_ENI'));
       expect(shown).toMatch(/^E: TASK_ENI=1$/m);
       await host.sh(written('ln -s /dev/null /etc/udev/rules.d/75-cloud-ifupdown.rules'));
       expect(await machine.run('readlink', '/etc/udev/rules.d/75-cloud-ifupdown.rules')).toBe('/dev/null\n');
+    });
+
+    it.runIf(hasNetworkd)('has networkd leave them alone', async () => {
+      await expect.poll(setup, { timeout: 10_000 }).toMatch(/ens6 .* unmanaged$/m);
     });
 
     it('is as little exposed as the guide says', async () => {
