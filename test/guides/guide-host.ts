@@ -119,7 +119,16 @@ export class GuideHost {
 
 /** What git has of it, as it stands: what is not committed yet is in it, what was built is not. */
 async function copyCheckout(folder: string): Promise<void> {
-  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
+  const list = [
+    '-c',
+    "'safe.directory=*'",
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '--deduplicate',
+  ];
   const script = `git ${list.join(' ')} | tar -c --null --files-from=- | tar -x -C "$0"`;
   await run('sh', ['-c', script, folder], { cwd: inCheckout('.') });
 }

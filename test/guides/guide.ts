@@ -47,7 +47,17 @@ export function readGuide(file: string, text: string): Guide {
 
 /** Every guide, those that are not committed yet included. */
 export function guides(): Guide[] {
-  const listing = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '*.md'];
+  // A container may see the checkout as another user's.
+  const listing = [
+    '-c',
+    'safe.directory=*',
+    'ls-files',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '--deduplicate',
+    '*.md',
+  ];
   const files = execFileSync('git', listing, { cwd: inCheckout('.'), encoding: 'utf8' })
     .trim()
     .split('\n');
