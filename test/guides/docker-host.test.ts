@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)(
     it('attaches a task in a pause container of the same engine', async () => {
       const attached = await machine.api<Network>('POST', '/tasks/web-1/network', { eni: { macAddress: eni.mac } });
       expect(attached).toMatchObject({ state: 'READY', sandbox: { kind: 'docker', owned: true } });
-      pings = await Pings.start(machine.outside(`/proc/${attached.sandbox.pid}/ns/net`), '172.31.0.1');
+      pings = await Pings.start(lab, machine.outside(`/proc/${attached.sandbox.pid}/ns/net`), '172.31.0.1');
     });
 
     it('is upgraded by compose, which costs no task a packet', async () => {

@@ -113,7 +113,7 @@ describe.skipIf(missing !== undefined)(
       await writeFile(`${folder}/guide.ts`, block);
       const printed = await host.sh('npx tsc -p agent && node agent/out/guide.js');
       expect(printed).toMatch(/^container:[0-9a-f]{64} \{/);
-      pings = await Pings.start(machine.outside(`/proc/${(await network()).sandbox.pid}/ns/net`), gateway);
+      pings = await Pings.start(lab, machine.outside(`/proc/${(await network()).sandbox.pid}/ns/net`), gateway);
     });
 
     it('shows its state by every form of the command', async () => {

@@ -83,7 +83,6 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
     await cluster?.halt();
     await lab?.destroy();
     await engine?.stop();
-    await pings?.stop();
   });
 
   it('installs as the guide says, until it is ready', async () => {
@@ -118,7 +117,7 @@ describe.skipIf(missing !== undefined)(`the chart on a Kubernetes${missing ? ` (
     eni = await lab.createEni();
     network = await cluster.api('POST', '/tasks/web-1/network', { eni: { macAddress: eni.mac }, credentials });
     expect(network).toMatchObject({ state: 'READY', sandbox: { kind: 'netns' } });
-    pings = await Pings.start(cluster.outside(network.sandbox.netns), gateway);
+    pings = await Pings.start(lab, cluster.outside(network.sandbox.netns), gateway);
     expect(await fetchKey()).toBe('ASIAIOSFODNN7EXAMPLE');
     const lease = async () => (await cluster.api<Network>('GET', '/tasks/web-1/network')).lease.state;
     await expect.poll(lease, { timeout: 30_000 }).toBe('bound');

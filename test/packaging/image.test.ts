@@ -131,7 +131,7 @@ describe('the image, on an engine whose host it serves', () => {
     const facts = { macAddress: eni.mac, ipv4Address: eni.ipv4Address, ipv4Gateway: gateway };
     network = await api<Network>('POST', '/tasks/web-1/network', { eni: facts });
     expect(network).toMatchObject({ state: 'READY', sandbox: { kind: 'docker', owned: true } });
-    pings = await Pings.start(`/proc/${network.sandbox.pid}/ns/net`, gateway);
+    pings = await Pings.start(lab, `/proc/${network.sandbox.pid}/ns/net`, gateway);
   });
 
   it.each([

@@ -106,7 +106,7 @@ describe.skipIf(missing !== undefined)(`the unit, on a machine with systemd${mis
     eni = await lab.createEni();
     network = await machine.api<Network>('POST', '/tasks/web-1/network', { eni: { macAddress: eni.mac }, credentials });
     expect(network).toMatchObject({ state: 'READY' });
-    pings = await Pings.start(machine.outside(network.sandbox.netns), gateway);
+    pings = await Pings.start(lab, machine.outside(network.sandbox.netns), gateway);
     expect(await fetchKey()).toBe('ASIAIOSFODNN7EXAMPLE');
     const lease = async () => (await machine.api<Network>('GET', '/tasks/web-1/network')).lease.state;
     await expect.poll(lease, { timeout: 20_000 }).toBe('bound');
