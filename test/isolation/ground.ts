@@ -17,7 +17,8 @@ export const apiPort = 51680;
 export const link = 'ecs-eth0';
 
 const besides = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const rawFrames = readFileSync(besides('./raw-frames.py'), 'utf8');
+/** A program for Python: see its head. */
+export const rawFrames = readFileSync(besides('./raw-frames.py'), 'utf8');
 
 export interface Door {
   readonly address: string;
@@ -36,6 +37,8 @@ export interface Frame {
   readonly from_port: number;
   readonly to_port: number;
 }
+
+export const altered = (frame: Frame, changes: Partial<Frame>): Frame => ({ ...frame, ...changes });
 
 export type Segment = Omit<Frame, 'from_mac' | 'to_mac'> & { readonly flags: number };
 
@@ -144,6 +147,7 @@ export async function listenDuring({ namespace }: Task, work: () => Promise<unkn
   return heardBy(text);
 }
 
-function heardBy(text: string): Segment[] {
+/** What {@link rawFrames} has printed. */
+export function heardBy(text: string): Segment[] {
   return JSON.parse(text.slice(text.indexOf('\n'))) as Segment[];
 }

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vpc } from '../lab/vpc.js';
-import { type Frame, Ground, baitPort, knock, listenDuring, sendRaw, server } from './ground.js';
+import { type Frame, Ground, altered, baitPort, knock, listenDuring, sendRaw, server } from './ground.js';
 
 const synAck = 0x12;
-
-const altered = (frame: Frame, changes: Partial<Frame>): Frame => ({ ...frame, ...changes });
 
 /** With CAP_NET_RAW, which Docker gives every container, frames need not be true. */
 describe('raw frames of a task', () => {
