@@ -34,6 +34,8 @@ fail() { echo "install.sh: $*" >&2; exit 1; }
 [ -n "$destdir" ] || [ "$(id -u)" = 0 ] || fail 'must be root'
 # sd_booted(3); an installation below a folder concerns no running system.
 runs_systemd() { [ -z "$destdir" ] && [ -d /run/systemd/system ]; }
+# udevd looks for changed rules every three seconds only.
+reload_rules() { ! command -v udevadm >/dev/null || udevadm control --reload || say 'udevd is not running'; }
 
 check_node() {
   node=$(command -v node) || fail 'node is not installed; 20.19 or later is needed'
@@ -129,6 +131,7 @@ if [ $action = install ]; then
   say "task-eni $(node "$opt/dist/main.js" --version) is in $opt"
   if runs_systemd; then
     systemctl daemon-reload
+    [ $host_tools = no ] || reload_rules
     ! systemctl --quiet is-active task-eni || systemctl restart task-eni
     say 'next: task-eni doctor; systemctl enable --now task-eni'
     [ $host_tools = no ] || say 'and, on EC2: systemctl enable --now task-eni-host-enis'
@@ -141,6 +144,6 @@ else
     done
   fi
   remove_files
-  ! runs_systemd || systemctl daemon-reload
+  ! runs_systemd || { systemctl daemon-reload; reload_rules; }
   say 'task-eni is removed; tasks that run keep their networks'
 fi
