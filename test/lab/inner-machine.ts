@@ -30,7 +30,11 @@ export interface Booted {
 }
 
 export class InnerMachine {
-  constructor(protected readonly booted: Booted) {}
+  protected readonly booted: Booted;
+
+  constructor(booted: Booted) {
+    this.booted = booted;
+  }
 
   static async boot(lab: Lab, boot: Boot): Promise<Booted> {
     await removeDeadCgroups(boot.hierarchies);
