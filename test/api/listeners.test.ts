@@ -153,7 +153,7 @@ describe('a stop', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'shutting-down' });
     expect((await stream).body).toContain('event: snapshot');
     expect(Date.now() - started).toBeLessThan(1500);
-    await expect(talk({ port, path: '/healthz' })).rejects.toThrow('ECONNREFUSED');
+    await expect(talk({ port, path: '/healthz' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     expect(statSync(socketPath, { throwIfNoEntry: false })).toBeUndefined();
     attachments.becomeReady(web);
   });
